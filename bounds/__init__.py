@@ -1,0 +1,1 @@
+"""Formulas and their assumptions: every bound of the paper and every bound it is compared with."""

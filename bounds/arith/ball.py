@@ -1,0 +1,226 @@
+"""Ball: python-flint's Arb balls; every result is an enclosure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import flint
+
+from bounds.arith import Undecided
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Set Arb's precision, which is state of the process, and put it back."""
+    before = flint.ctx.prec
+    flint.ctx.prec = bits
+    try:
+        yield
+    finally:
+        flint.ctx.prec = before
+
+
+def rational(x: int | Fraction) -> Any:
+    """An exact rational of python-flint."""
+    x = Fraction(x)
+    return flint.fmpq(x.numerator, x.denominator)
+
+
+@dataclass(frozen=True)
+class Complement:
+    """1 - x as a ball, with its logarithm; `empty` when x = 1."""
+
+    value: Any
+    log: Any
+    empty: bool
+    whole: bool
+
+
+class Ball:
+    """Arb at `bits` of working precision; use it inside `precision(bits)`."""
+
+    name = "ball"
+    symbolic = False
+    exact = False
+
+    def __init__(self, bits: int = 128) -> None:
+        self.bits = bits
+
+    @staticmethod
+    def number(x: int | Fraction) -> Any:
+        """A ball around the exact number."""
+        return flint.arb(rational(x))
+
+    @classmethod
+    def complement(cls, x: Fraction) -> Complement:
+        """1 - x for exact x in [0, 1]."""
+        if x == 1:
+            return Complement(flint.arb(0), flint.arb(0), True, False)
+        small = 2 * x < 1
+        log = (-cls.number(x)).log1p() if small else cls.number(1 - x).log()
+        return Complement(cls.number(1 - x), log, False, x == 0)
+
+    @staticmethod
+    def power(c: Complement, m: int) -> Any:
+        """c**m for a count m >= 0."""
+        if c.empty:
+            return flint.arb(1 if m == 0 else 0)
+        return (c.log * m).exp()
+
+    @staticmethod
+    def one_minus_power(c: Complement, m: int) -> Any:
+        """1 - c**m."""
+        if c.empty:
+            return flint.arb(0 if m == 0 else 1)
+        return -(c.log * m).expm1()
+
+    @classmethod
+    def geometric(cls, c: Complement, m: int) -> Any:
+        """1 + c + ... + c**(m-1)."""
+        if c.whole:
+            return flint.arb(m)
+        return cls.one_minus_power(c, m) / cls.one_minus_power(c, 1)
+
+    @staticmethod
+    def exp(x: Any) -> Any:
+        """e^x."""
+        return x.exp()
+
+    @staticmethod
+    def expm1(x: Any) -> Any:
+        """e^x - 1."""
+        return x.expm1()
+
+    @staticmethod
+    def log(x: Any) -> Any:
+        """log x."""
+        return x.log()
+
+    @staticmethod
+    def log1p(x: Any) -> Any:
+        """log(1 + x)."""
+        return x.log1p()
+
+    @staticmethod
+    def sqrt(x: Any) -> Any:
+        """Square root."""
+        return x.sqrt()
+
+    @staticmethod
+    def maximum(x: Any, y: Any) -> Any:
+        """The larger of two."""
+        return flint.arb(x).max(y)
+
+    @staticmethod
+    def minimum(x: Any, y: Any) -> Any:
+        """The smaller of two."""
+        return flint.arb(x).min(y)
+
+    @staticmethod
+    def le(x: Any, y: Any) -> bool:
+        """x <= y; raises `Undecided` when the balls overlap."""
+        if x <= y:
+            return True
+        if x > y:
+            return False
+        raise Undecided(f"{x} and {y} overlap")
+
+    @staticmethod
+    def total(f: Callable[[int], Any], first: int, last: int) -> Any:
+        """f(first) + ... + f(last)."""
+        out = flint.arb(0)
+        for j in range(first, last + 1):
+            out += f(j)
+        return out
+
+    @classmethod
+    def log_mean_exp(cls, scale: Any, profile: Callable[[int], Any], count: int) -> Any:
+        """log((1/count) sum_j exp(scale profile(j))), j = 1..count, profile decreasing.
+
+        Once a term is below 2**-bits of the whole, the rest is enclosed at once: each of the
+        remaining terms lies between 0 and the last one.
+        """
+        top = scale * profile(1)
+        if top < 1:
+            mean = cls.total(lambda j: (scale * profile(j)).expm1(), 1, count)
+            return (mean / count).log1p()
+        whole, floor = flint.arb(0), flint.arb(2) ** (-flint.ctx.prec)
+        for j in range(1, count + 1):
+            term = (scale * profile(j) - top).exp()
+            whole += term
+            if term * count < floor:
+                whole += between(flint.arb(0), term * (count - j))
+                break
+        return top + (whole / count).log()
+
+    @staticmethod
+    def attenuated_sum(a: Any, c: Complement, m: int, loss: Any, count: int) -> Any:
+        """u after `count` steps of u <- (u + a) c**m (1 - loss(k)), u_0 = 0."""
+        from bounds.arith.attenuation import attenuated_sum_ball
+
+        return attenuated_sum_ball(a, c.log, m, loss, count, flint.ctx.prec)
+
+    @staticmethod
+    def resampling(s: Any, p: Fraction, h: Fraction, steps: int) -> Any:
+        """log S after `steps` of S <- p e^s S + (1-p) S^(1-h), S_0 = 1 (Theorem 4.3)."""
+        from bounds.arith.resampling import log_moment_ball
+
+        return log_moment_ball(s, Ball.number(p), Ball.number(h), steps, flint.ctx.prec)
+
+    @staticmethod
+    def sampled_gaussian(alpha: Any, alpha_minus_one: Any, p: Fraction, rate: Fraction) -> Any:
+        """Renyi divergence of one sampled Gaussian step (Mironov et al. 2019).
+
+        `alpha` is handed over as a Fraction, so that whole orders are recognised.
+        """
+        from bounds.arith.subsampling import sampled_gaussian_ball
+
+        return sampled_gaussian_ball(
+            rational(alpha), rational(p), Ball.number(rate), flint.ctx.prec
+        )
+
+
+def between(low: Any, high: Any) -> Any:
+    """The smallest ball that holds both."""
+    return flint.arb(low).union(high)
+
+
+def accuracy(x: Any) -> int:
+    """Bits of relative accuracy; very large for an exact ball."""
+    if x.is_exact():
+        return 1 << 30
+    return int(x.rel_accuracy_bits())
+
+
+_EXACT_EXPONENT = 5000
+_EXACT = Context(prec=10**6, Emax=10**17, Emin=-(10**17))
+_WIDE = Context(prec=80, Emax=10**17, Emin=-(10**17))
+
+
+def decimal_bounds(x: Any, digits: int = 40) -> tuple[str, str]:
+    """Decimal strings below and above every number in the ball, `digits` digits each."""
+    with precision(4 * digits + 64):
+        return _decimal(x.lower(), digits, ROUND_FLOOR), _decimal(x.upper(), digits, ROUND_CEILING)
+
+
+def _decimal(x: Any, digits: int, rounding: str) -> str:
+    if not x.is_finite():
+        return "Infinity" if x > 0 else "-Infinity"
+    mantissa, exponent = (int(part) for part in x.mid().man_exp())
+    if abs(exponent) <= _EXACT_EXPONENT:
+        scale = max(-exponent, 0)
+        value = Decimal((mantissa << max(exponent, 0)) * 5**scale).scaleb(-scale, _EXACT)
+    else:
+        value = _WIDE.multiply(
+            _WIDE.create_decimal(mantissa), _WIDE.power(Decimal(2), Decimal(exponent))
+        )
+        # Three half-even roundings at 80 digits lose less than 1e-78 of the value.
+        slack = abs(value).scaleb(-77, _WIDE)
+        value = (_WIDE.subtract if rounding == ROUND_FLOOR else _WIDE.add)(value, slack)
+    short = Context(prec=digits, rounding=rounding, Emax=10**17, Emin=-(10**17))
+    return str(short.plus(value).normalize(short)) if value else "0"

@@ -1,0 +1,334 @@
+"""The shape that every bound file has, and the registry that finds them.
+
+A bound file is a module of `bounds.paper` or `bounds.prior` that defines
+
+    SOURCE        where the bound is printed
+    SCHEME        which batch scheme it is about
+    ASSUMPTIONS   the labelled conditions under which it holds
+    epsilon(p, ctx)   the formula, over any number system
+    printed(p, ctx)   the formula letter for letter as printed
+
+and, where the defaults do not fit, DIRECTION, QUANTITY, STANDING, NOTES, FULL_BATCH.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from bounds.setting import (
+    BATCH_SIZE,
+    DATA_SIZE,
+    Assumption,
+    AssumptionViolated,
+    InvalidInput,
+    Setting,
+    require,
+    show,
+)
+
+DIGITS = 40
+MOST_BITS = 1 << 14
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a bound is printed: `statement` is its id in the inventory, or its own short name."""
+
+    paper: str
+    statement: str
+    number: str
+    equation: str = ""
+    section: str = ""
+
+    def __str__(self) -> str:
+        where = f", equation {self.equation}" if self.equation else ""
+        return f"{self.paper}, {self.number}{where}"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A setting in one number system, as formulas see it.
+
+    Counts (`n b batches half epochs position steps`) are exact in every system; `alpha` may be
+    an array in float64. `given` is the exact setting, for arithmetic done before rounding.
+    """
+
+    given: Any
+    n: Any
+    b: Any
+    batches: Any
+    half: Any
+    epochs: Any
+    position: Any
+    steps: Any
+    alpha: Any
+    alpha_minus_one: Any
+    order: Any
+    eta: Any
+    lambda_: Any
+    beta: Any
+    sensitivity: Any
+    sigma2: Any
+    eta_lambda: Any
+    contraction: Any
+    rate: Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a bound says at one setting.
+
+    `lower` and `upper` are decimal strings with lower <= true value of the formula <= upper;
+    `epsilon` is the float64 answer, rounded outward. When not applicable, `reason` says why and
+    the numbers are None.
+    """
+
+    bound: str
+    statement: str
+    direction: str
+    setting: Setting
+    applicable: bool
+    reason: str = ""
+    epsilon: float | None = None
+    lower: str | None = None
+    upper: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """The contract of `hiddenstate bound --json`."""
+        return {
+            "bound": self.bound,
+            "statement": self.statement,
+            "direction": self.direction,
+            "alpha": None if self.setting.alpha is None else show(self.setting.alpha),
+            "setting": self.setting.as_strings(),
+            "applicable": self.applicable,
+            "reason": self.reason or None,
+            "epsilon": None if self.epsilon is None else repr(float(self.epsilon)),
+            "lower": self.lower,
+            "upper": self.upper,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One bound: a formula with its source, direction and assumptions.
+
+    direction: "upper", "lower", or "estimate". standing: "theorem", or "claim" when the bound is
+    quoted from a source whose proof is disputed, or "estimate"; only theorems are compared as
+    valid. quantity: "renyi-divergence" or "lsi-constant".
+    """
+
+    name: str
+    source: Source
+    scheme: str
+    assumptions: tuple[Assumption, ...]
+    epsilon: Callable[[Parameters, Any], Any]
+    printed: Callable[[Parameters, Any], Any]
+    direction: str = "upper"
+    quantity: str = "renyi-divergence"
+    standing: str = "theorem"
+    notes: Callable[[Setting], list[str]] | None = None
+    full_batch: str | None = None
+    summary: str = ""
+    doc: str = field(default="", repr=False)
+
+    @property
+    def statement(self) -> str:
+        """The inventory id, or the name where the bound is not the paper's."""
+        return self.source.statement
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Names of the parameters that must be given (the position has a default)."""
+        names = ["n", "b", "epochs"]
+        for assumption in self.assumptions:
+            names.extend(assumption.needs)
+        return tuple(dict.fromkeys(name for name in names if name != "position"))
+
+    def check(self, setting: Setting) -> Setting:
+        """Raise unless the bound applies; return the setting with what it implies filled in.
+
+        Raises:
+            MissingParameter: a needed parameter is not given.
+            AssumptionViolated: naming the assumption.
+        """
+        labels = {assumption.label for assumption in self.assumptions}
+        if "full-batch" in labels and setting.b is None and setting.n is not None:
+            setting = replace(setting, b=setting.n)
+        require(setting, self.needs, self.name)
+        for assumption in (DATA_SIZE, BATCH_SIZE, *self.assumptions):
+            try:
+                assumption.check(setting)
+            except AssumptionViolated as error:
+                if error.label == "at-least-two-batches" and setting.n == setting.b:
+                    other = self.full_batch or "full_batch"
+                    raise AssumptionViolated(
+                        error.label, error.condition, error.values,
+                        f"b = n is the full-batch case, which {other} serves",
+                    ) from None  # fmt: skip
+                raise
+        return setting
+
+    def remarks(self, setting: Setting) -> tuple[str, ...]:
+        """What an answer at this setting should say beside the number."""
+        said: list[str] = []
+        if not setting.divides:
+            said.append(
+                f"b does not divide n: n/b = {setting.n}/{setting.b} is replaced by "
+                f"{setting.batches} (footnote 3: the last records of each epoch are dropped)"
+            )
+        if self.notes:
+            said.extend(self.notes(setting))
+        return tuple(said)
+
+    def in_system(self, setting: Setting, ctx: Any, *, printed: bool = False) -> Any:
+        """The formula at one checked setting, in one number system.
+
+        Raises:
+            MissingParameter, AssumptionViolated: see `check`.
+            NotRational, TooCostly: from the number system.
+        """
+        p = bind(self.check(setting), ctx)
+        return (self.printed if printed else self.epsilon)(p, ctx)
+
+    def raw(self, setting: Setting, orders: Sequence[Fraction] | None = None) -> Any:
+        """The float64 formula before outward rounding, over the setting's order or many."""
+        from bounds.arith.float64 import Float64
+
+        if orders is not None:
+            for order in orders:
+                self.check(replace(setting, alpha=order))
+        checked = self.check(setting if orders is None else replace(setting, alpha=orders[0]))
+        return self.epsilon(bind(checked, Float64, orders), Float64)
+
+    def float64(self, setting: Setting, orders: Sequence[Fraction] | None = None) -> Any:
+        """The float64 answer, rounded outward: a float, or an array [orders].
+
+        Raises:
+            MissingParameter, AssumptionViolated: see `check`.
+        """
+        from bounds.arith.float64 import outward
+
+        return outward(self.raw(setting, orders), self.direction)
+
+    def enclose(self, setting: Setting, digits: int = DIGITS) -> Any:
+        """An Arb ball around the exact value, to `digits` digits where that can be reached.
+
+        Precision is raised until the ball is narrow; a ball that stays wide is returned wide.
+        """
+        from bounds.arith.ball import Ball, accuracy, precision
+
+        checked = self.check(setting)
+        wanted = int(digits * 3.33) + 4
+        bits, last, value = wanted + 40, -1, None
+        while True:
+            with precision(bits):
+                ctx = Ball(bits)
+                value = self.epsilon(bind(checked, ctx), ctx)
+                reached = accuracy(value)
+            if reached >= wanted or bits >= MOST_BITS or (last > 0 and reached <= last + 8):
+                return value
+            last, bits = reached, bits * 2
+
+    def answer(self, setting: Setting, digits: int = DIGITS) -> Answer:
+        """The bound at one setting, by the contract; a violated assumption becomes the reason."""
+        try:
+            checked = self.check(setting)
+        except AssumptionViolated as error:
+            return Answer(self.name, self.statement, self.direction, setting, False, str(error))
+        from bounds.arith.ball import decimal_bounds
+
+        lower, upper = decimal_bounds(self.enclose(checked, digits), digits)
+        return Answer(
+            self.name, self.statement, self.direction, checked, True,
+            epsilon=float(self.float64(checked)), lower=lower, upper=upper,
+            notes=self.remarks(checked),
+        )  # fmt: skip
+
+
+def bind(setting: Setting, ctx: Any, orders: Sequence[Fraction] | None = None) -> Parameters:
+    """Put a checked setting into a number system; `orders` makes alpha an array (float64)."""
+
+    def number(value: Any) -> Any:
+        return None if value is None else ctx.number(value)
+
+    if orders is None:
+        alpha = number(setting.alpha)
+        less = None if setting.alpha is None else ctx.number(setting.alpha - 1)
+        order: Any = setting.alpha
+    else:
+        import numpy as np
+
+        alpha = np.array([ctx.number(value) for value in orders])
+        less = np.array([ctx.number(value - 1) for value in orders])
+        order = alpha
+    if ctx.name == "float64" and setting.alpha is not None and orders is None:
+        order = alpha
+    convex = setting.lambda_ is not None and setting.eta is not None
+    noisy = setting.sigma2 is not None and setting.sensitivity is not None
+    return Parameters(
+        given=setting, n=setting.n, b=setting.b, batches=setting.batches,
+        half=setting.batches // 2, epochs=setting.epochs, position=setting.place,
+        steps=setting.steps, alpha=alpha, alpha_minus_one=less, order=order,
+        eta=number(setting.eta), lambda_=number(setting.lambda_), beta=number(setting.beta),
+        sensitivity=number(setting.sensitivity), sigma2=number(setting.sigma2),
+        eta_lambda=number(setting.eta_lambda) if convex else None,
+        contraction=ctx.complement(setting.eta_lambda) if convex else None,
+        rate=number(setting.rate) if noisy and setting.eta is not None else None,
+    )  # fmt: skip
+
+
+@cache
+def registry() -> dict[str, Bound]:
+    """Every bound file of `bounds.paper` and `bounds.prior`, by name, in order of discovery."""
+    found: dict[str, Bound] = {}
+    for package in ("bounds.paper", "bounds.prior"):
+        home = importlib.import_module(package)
+        for info in sorted(pkgutil.iter_modules(home.__path__), key=lambda item: item.name):
+            module = importlib.import_module(f"{package}.{info.name}")
+            if hasattr(module, "SOURCE"):
+                if info.name in found:
+                    raise RuntimeError(f"two bound files are called {info.name}")
+                found[info.name] = _read(info.name, module)
+    return found
+
+
+def _read(name: str, module: ModuleType) -> Bound:
+    doc = module.__doc__ or ""
+    return Bound(
+        name=name, source=module.SOURCE, scheme=module.SCHEME,
+        assumptions=tuple(module.ASSUMPTIONS), epsilon=module.epsilon, printed=module.printed,
+        direction=getattr(module, "DIRECTION", "upper"),
+        quantity=getattr(module, "QUANTITY", "renyi-divergence"),
+        standing=getattr(module, "STANDING", "theorem"),
+        notes=getattr(module, "NOTES", None),
+        full_batch=getattr(module, "FULL_BATCH", None),
+        summary=doc.strip().splitlines()[0] if doc.strip() else "", doc=doc,
+    )  # fmt: skip
+
+
+def find(name: str) -> Bound:
+    """A bound by file name or by statement id.
+
+    Raises:
+        InvalidInput: there is none of that name.
+    """
+    bounds = registry()
+    if name in bounds:
+        return bounds[name]
+    for bound in bounds.values():
+        if name.lower() == bound.statement:
+            return bound
+    raise InvalidInput(
+        f"there is no bound called {name!r}; `hiddenstate bounds` lists them: "
+        + ", ".join(sorted(bounds))
+    )

@@ -1,0 +1,3 @@
+"""The bounds of Ye and Shokri 2022, one file each."""
+
+PAPER = "Ye and Shokri 2022"
