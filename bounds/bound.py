@@ -289,12 +289,16 @@ def bind(setting: Setting, ctx: Any, orders: Sequence[Fraction] | None = None) -
 
 @cache
 def registry() -> dict[str, Bound]:
-    """Every bound file of `bounds.paper` and `bounds.prior`, by name, in order of discovery."""
+    """Every bound file of the sub-packages of `bounds`, by name, in order of discovery.
+
+    A module is a bound file when it has a SOURCE.
+    """
+    root = importlib.import_module("bounds")
     found: dict[str, Bound] = {}
-    for package in ("bounds.paper", "bounds.prior"):
-        home = importlib.import_module(package)
+    for package in sorted(info.name for info in pkgutil.iter_modules(root.__path__) if info.ispkg):
+        home = importlib.import_module(f"bounds.{package}")
         for info in sorted(pkgutil.iter_modules(home.__path__), key=lambda item: item.name):
-            module = importlib.import_module(f"{package}.{info.name}")
+            module = importlib.import_module(f"bounds.{package}.{info.name}")
             if hasattr(module, "SOURCE"):
                 if info.name in found:
                     raise RuntimeError(f"two bound files are called {info.name}")

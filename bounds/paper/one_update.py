@@ -37,7 +37,7 @@ def with_record(ratio: Any, p: Parameters) -> Any:
 
 
 def shrinking(lsi: Any, lipschitz: Any, noise: Any) -> Any:
-    """The factor 1 + c (2 eta sigma^2)/L^2 [-] by which Lemma 3.2 divides; `noise` is 2 eta sigma^2.
+    """The factor 1 + c (2 eta sigma^2)/L^2 [-] of Lemma 3.2; `noise` is 2 eta sigma^2.
 
     The order moves to alpha' = 1 + (alpha - 1)/factor.
     """

@@ -45,7 +45,7 @@ def epsilon(p: Parameters, ctx: Any) -> Any:
 
 
 def printed(p: Parameters, ctx: Any) -> Any:
-    """alpha 2 L^2/(s^2 (n + 1 - i)): i = j_0 + 1, L = S_g/(2b), noise eta s = sqrt(2 eta sigma^2)."""
+    """alpha 2 L^2/(s^2 (n + 1 - i)): i = j_0 + 1, L = S_g/(2b), eta s = sqrt(2 eta sigma^2)."""
     lipschitz = p.sensitivity / (2 * ctx.number(p.b))
     variance = 2 * p.eta * p.sigma2 / p.eta**2
     return p.alpha * 2 * lipschitz**2 / (variance * (p.batches + 1 - (p.position + 1)))

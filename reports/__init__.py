@@ -1,0 +1,1 @@
+"""Records in, pages out: reports know no mathematics."""

@@ -1,0 +1,149 @@
+"""The closed records that everything passes through: evidence, statements, series, an audit.
+
+Nothing here computes a verdict or a number; records are made by checks and read by pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+SCHEMA = "hiddenstate-audit/1"
+
+OBLIGATIONS = ("transcribed", "derived", "valid", "tight", "constants", "restated", "well-posed")
+OUTCOMES = ("holds", "fails", "undecided", "error", "not-applicable")
+STRENGTHS = ("symbolic", "box", "point", "sampled", "statistical")
+VERDICTS = (
+    "proved", "certified", "supported", "refuted", "definition", "cited", "open",
+)  # fmt: skip
+SEVERITIES = ("misprint", "step", "statement")
+EFFORTS = ("quick", "standard", "full")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one check found.
+
+    about: "printed", "correction", or the name of another reading of the statement.
+    part: which part of a statement with several claims.
+    whole: whether `domain` is everything that the paper allows.
+    certificate: data that others can re-check, or None.
+    """
+
+    obligation: str
+    check: str
+    method: str
+    outcome: str
+    strength: str
+    domain: str
+    detail: str
+    certificate: Mapping[str, Any] | None = None
+    seconds: float = 0.0
+    about: str = "printed"
+    part: str = ""
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        for value, allowed in (
+            (self.obligation, OBLIGATIONS), (self.outcome, OUTCOMES), (self.strength, STRENGTHS),
+        ):  # fmt: skip
+            if value not in allowed:
+                raise ValueError(f"{value!r} is none of {', '.join(allowed)}")
+
+    def as_json(self) -> dict[str, Any]:
+        """The contract's keys, then what this record adds."""
+        return {
+            "obligation": self.obligation,
+            "check": self.check,
+            "method": self.method,
+            "outcome": self.outcome,
+            "strength": self.strength,
+            "domain": self.domain,
+            "detail": self.detail,
+            "certificate": self.certificate,
+            "seconds": round(self.seconds, 3),
+            "about": self.about,
+            "part": self.part,
+            "whole": self.whole,
+        }
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One curve of a figure: float64 values with enclosures as decimal strings, one per x."""
+
+    name: str
+    bound: str
+    setting: Mapping[str, str]
+    epsilon: tuple[str, ...]
+    lower: tuple[str, ...]
+    upper: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Series:
+    """The curves of one figure over a common x axis."""
+
+    id: str
+    statement: str
+    title: str
+    x_name: str
+    x: tuple[str, ...]
+    curves: tuple[Curve, ...]
+
+
+@dataclass(frozen=True)
+class StatementRecord:
+    """One statement of the paper with its verdict and evidence."""
+
+    id: str
+    kind: str
+    label: str
+    where: str
+    verdict: str
+    severity: str | None
+    printed: str
+    says: str
+    reading: str
+    finding: str
+    correction: Mapping[str, str] | None
+    impact: tuple[str, ...]
+    rests_on: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    tried: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The contract's keys, then what this record adds."""
+        return {
+            "id": self.id,
+            "verdict": self.verdict,
+            "severity": self.severity,
+            "printed": self.printed,
+            "says": self.says,
+            "correction": None if self.correction is None else dict(self.correction),
+            "impact": list(self.impact),
+            "rests_on": list(self.rests_on),
+            "evidence": [item.as_json() for item in self.evidence],
+            "kind": self.kind,
+            "label": self.label,
+            "where": self.where,
+            "reading": self.reading,
+            "finding": self.finding,
+            "tried": self.tried,
+        }
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A whole run: what was audited, how hard, with which versions, and what was found."""
+
+    versions: Mapping[str, str]
+    effort: str
+    seed: int
+    statements: tuple[StatementRecord, ...]
+    series: tuple[Series, ...] = ()
+    complete: bool = True
+    only: tuple[str, ...] = ()
+    schema: str = SCHEMA
+    seconds: float = field(default=0.0)

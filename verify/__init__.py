@@ -1,0 +1,1 @@
+"""The paper's claims: obligations, checks, verdicts, and the command line."""

@@ -1,0 +1,1 @@
+"""The ways in which a question is settled: symbols, balls, properties."""

@@ -1,0 +1,150 @@
+"""Run checks in parallel, each within its time limit; an exception is a record, not a crash."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import TimeoutError as Expired
+from concurrent.futures import as_completed
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+from pebble import ProcessExpired, ProcessPool
+
+from reports.records import Audit, Evidence, Series, StatementRecord
+from verify.registry import Registry, registry
+from verify.statement import Check, Run
+from verify.verdict import verdict
+
+LIMITS = {"quick": 1, "standard": 5, "full": 40}
+LIBRARIES = (
+    "hiddenstate", "numpy", "scipy", "mpmath", "sympy", "python-flint", "hypothesis",
+)  # fmt: skip
+
+
+def perform(name: str, index: int, about: str, run: Run) -> tuple[Evidence, tuple[Series, ...]]:
+    """Run one check in this process; what it raises becomes an `error` record."""
+    made = registry().checks[name][index]
+    start = time.perf_counter()
+    try:
+        evidence, series = made.evidence(about, run)
+    except Exception as error:
+        return broken(made, about, "error", _sentence(error), time.perf_counter() - start), ()
+    return replace(evidence, seconds=time.perf_counter() - start), series
+
+
+def broken(made: Check, about: str, outcome: str, why: str, seconds: float) -> Evidence:
+    """Evidence for a check that gave none."""
+    return Evidence(
+        made.obligation, made.name, made.method, outcome, "sampled", "none", why, None, seconds,
+        about, made.part,
+    )  # fmt: skip
+
+
+def _sentence(error: BaseException) -> str:
+    text = str(error).strip().splitlines()
+    return f"the check raised {type(error).__name__}: {text[0][:300] if text else 'no message'}"
+
+
+def audit(
+    only: Iterable[str] = (),
+    *,
+    run: Run = Run(),
+    jobs: int = 2,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Audit:
+    """Check the named statements (all that have checks, by default) and judge them.
+
+    Every statement of the inventory is in the result; those not checked are `open`. On
+    KeyboardInterrupt what is finished is kept and the audit says that it is not complete.
+    """
+    known = registry()
+    chosen = tuple(only)
+    todo = [
+        (name, index, about)
+        for name, checks in known.checks.items()
+        if not chosen or name in chosen
+        for index, made in enumerate(checks)
+        for about in made.forms
+    ]
+    start = time.perf_counter()
+    got: dict[tuple[str, int, str], tuple[Evidence, tuple[Series, ...]]] = {}
+    complete = True
+    with ProcessPool(max_workers=jobs) as pool:
+        try:
+            futures: dict[Any, tuple[str, int, str]] = {}
+            for key in todo:
+                limit = known.checks[key[0]][key[1]].limit * LIMITS[run.effort]
+                futures[pool.schedule(perform, args=[*key, run], timeout=limit)] = key
+            for done, future in enumerate(as_completed(futures), 1):
+                key = futures[future]
+                got[key] = _result(future, known.checks[key[0]][key[1]], key[2], run)
+                if progress is not None:
+                    progress(done, len(todo), key[0])
+        except KeyboardInterrupt:
+            complete = False
+            pool.stop()
+    statements = tuple(
+        judge(known, name, [got[key][0] for key in todo if key[0] == name and key in got],
+              asked=not chosen or name in chosen)
+        for name in known.inventory
+    )  # fmt: skip
+    series = tuple(piece for key in todo if key in got for piece in got[key][1])
+    versions = {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+    return Audit(
+        versions, run.effort, run.seed, statements, series, complete, chosen,
+        seconds=time.perf_counter() - start,
+    )  # fmt: skip
+
+
+def _result(future: Any, made: Check, about: str, run: Run) -> tuple[Evidence, tuple[Series, ...]]:
+    limit = made.limit * LIMITS[run.effort]
+    try:
+        result: tuple[Evidence, tuple[Series, ...]] = future.result()
+        return result
+    except Expired:
+        return broken(made, about, "undecided", f"stopped at its limit of {limit:g} s", limit), ()
+    except ProcessExpired as error:
+        return broken(made, about, "error", f"its process ended with code {error.exitcode}", 0), ()
+
+
+def judge(
+    known: Registry, name: str, evidence: list[Evidence], *, asked: bool = True
+) -> StatementRecord:
+    """One statement's record: verdicts are computed here, from evidence alone."""
+    entry, declared = known.inventory[name], known.statements.get(name)
+    common = {
+        "id": entry.id, "kind": entry.kind, "label": entry.label or entry.id,
+        "where": entry.where, "says": entry.says,
+    }  # fmt: skip
+    if declared is None:
+        return StatementRecord(
+            **common, verdict="open", severity=None, printed="", reading="", finding="",
+            correction=None, impact=(), rests_on=(), evidence=(), tried="not yet checked",
+        )  # fmt: skip
+    printed = verdict(
+        [item for item in evidence if item.about == "printed"],
+        definition=declared.definition, cited=declared.cited,
+    )  # fmt: skip
+    refuted = printed == "refuted"
+    correction = None
+    if refuted and declared.correction:
+        repaired = verdict([item for item in evidence if item.about == "correction"])
+        correction = {"statement": declared.correction, "verdict": repaired}
+    tried = ""
+    if printed == "open":
+        tried = declared.tried if asked and evidence else "not checked in this run"
+        if asked and evidence and not tried:
+            tried = "; ".join(
+                f"{item.check.rsplit('.', 1)[-1]}: {item.detail}" for item in evidence
+                if item.about == "printed" and item.outcome != "holds"
+            )  # fmt: skip
+    return StatementRecord(
+        **common, verdict=printed, severity=declared.severity if refuted else None,
+        printed=declared.printed, reading=declared.reading,
+        finding=declared.finding if refuted or declared.finding else "",
+        correction=correction, impact=known.falls_with(name) if refuted else (),
+        rests_on=declared.rests_on, evidence=tuple(evidence), tried=tried,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""One module per numbered statement or small family: its obligations and checks."""
