@@ -25,6 +25,7 @@ from typing import Any
 from bounds.setting import (
     BATCH_SIZE,
     DATA_SIZE,
+    PARAMETERS,
     Assumption,
     AssumptionViolated,
     InvalidInput,
@@ -285,6 +286,42 @@ def bind(setting: Setting, ctx: Any, orders: Sequence[Fraction] | None = None) -
         contraction=ctx.complement(setting.eta_lambda) if convex else None,
         rate=number(setting.rate) if noisy and setting.eta is not None else None,
     )  # fmt: skip
+
+
+def symbolic_parameters(*, batches: Any = None, **values: Any) -> Parameters:
+    """Parameters in sympy: what `values` gives, and the paper's symbols for everything else.
+
+    Values are ints, Fractions, exact strings or sympy expressions, by the names of `Setting`.
+    `batches` sets n/b (an int or an integer symbol) by taking n = b * batches. The position is the
+    last batch unless given. Assumptions are not checked. Loops and powers are written out where
+    n, b and K are ints; with symbols in their place only the closed forms can be had.
+
+    >>> p = symbolic_parameters(n=4, b=1, epochs=2)
+    >>> p.half, p.steps, p.rate
+    (2, 8, S_g**2*eta/(4*sigma^2))
+    """
+    import sympy as sp
+
+    from bounds.arith.symbolic import Symbolic
+
+    unknown = sorted(set(values) - set(PARAMETERS))
+    if unknown:
+        raise InvalidInput(f"{unknown[0]!r} is not a parameter")
+    chosen: dict[str, Any] = {}
+    for name, parameter in PARAMETERS.items():
+        value = values.get(name)
+        if value is None:
+            if name != "position":
+                whole = parameter.kind == "integer" or None
+                chosen[name] = sp.Symbol(parameter.symbol, positive=True, integer=whole)
+        elif isinstance(value, sp.Basic):
+            chosen[name] = value
+        else:
+            read = parameter.read(value)
+            chosen[name] = sp.Rational(read.numerator, read.denominator)
+    if batches is not None:
+        chosen["n"] = chosen["b"] * batches
+    return bind(Setting(**chosen), Symbolic)
 
 
 @cache

@@ -93,7 +93,14 @@ def _statement(item: dict[str, Any]) -> StatementRecord:
 
 def _series(item: dict[str, Any]) -> Series:
     curves = tuple(
-        Curve(**{k: tuple(v) if isinstance(v, list) else v for k, v in curve.items()})
+        Curve(
+            curve["name"],
+            curve["bound"],
+            curve["setting"],
+            tuple(curve["epsilon"]),
+            tuple(curve["lower"]),
+            tuple(curve["upper"]),
+        )  # fmt: skip
         for curve in item["curves"]
     )
     return Series(**{**item, "x": tuple(item["x"]), "curves": curves})

@@ -18,6 +18,7 @@ from verify.registry import Registry, registry
 from verify.statement import Check, Run
 from verify.verdict import verdict
 
+QUICK = Run()
 LIMITS = {"quick": 1, "standard": 5, "full": 40}
 LIBRARIES = (
     "hiddenstate", "numpy", "scipy", "mpmath", "sympy", "python-flint", "hypothesis",
@@ -51,7 +52,7 @@ def _sentence(error: BaseException) -> str:
 def audit(
     only: Iterable[str] = (),
     *,
-    run: Run = Run(),
+    run: Run = QUICK,
     jobs: int = 2,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Audit:

@@ -12,7 +12,7 @@ are the same in every system:
     maximum minimum            of two numbers
     total(f, first, last)      f(first) + ... + f(last), term by term
     log_mean_exp(s, f, m)      log of the mean of exp(s f(j)) over j = 1, ..., m
-    attenuated_sum(a, c, m, x, t)   t steps of u <- (u + a) c**m (1 - x(k)) from 0
+    attenuated_sum(a, c, l, h, t)   t epochs of the recursions (95) and (101), see `attenuation`
     resampling(s, p, h, t)     t steps of the recursion of Theorem 4.3, as a logarithm
     sampled_gaussian(...)      Renyi divergence of one sampled Gaussian step
     le(x, y)                   x <= y; raises `Undecided` where it cannot tell

@@ -66,17 +66,19 @@ class Ball:
         return Complement(cls.number(1 - x), log, False, x == 0)
 
     @staticmethod
-    def power(c: Complement, m: int) -> Any:
-        """c**m for a count m >= 0."""
+    def power(c: Complement, m: Any) -> Any:
+        """c**m for a count m >= 0; m may be an acb or an arb_series."""
         if c.empty:
             return flint.arb(1 if m == 0 else 0)
         return (c.log * m).exp()
 
     @staticmethod
-    def one_minus_power(c: Complement, m: int) -> Any:
-        """1 - c**m."""
+    def one_minus_power(c: Complement, m: Any) -> Any:
+        """1 - c**m; m may be an acb or an arb_series."""
         if c.empty:
             return flint.arb(0 if m == 0 else 1)
+        if isinstance(m, flint.arb_series):
+            return 1 - (c.log * m).exp()
         return -(c.log * m).expm1()
 
     @classmethod
@@ -138,32 +140,34 @@ class Ball:
             out += f(j)
         return out
 
-    @classmethod
-    def log_mean_exp(cls, scale: Any, profile: Callable[[int], Any], count: int) -> Any:
-        """log((1/count) sum_j exp(scale profile(j))), j = 1..count, profile decreasing.
+    @staticmethod
+    def log_mean_exp(scale: Any, profile: Callable[[Any], Any], count: int) -> Any:
+        """log((1/count) sum_j exp(scale profile(j))), j = 1..count, profile completely monotone."""
+        from bounds.arith.averaging import sum_expm1
 
-        Once a term is below 2**-bits of the whole, the rest is enclosed at once: each of the
-        remaining terms lies between 0 and the last one.
-        """
-        top = scale * profile(1)
-        if top < 1:
-            mean = cls.total(lambda j: (scale * profile(j)).expm1(), 1, count)
-            return (mean / count).log1p()
-        whole, floor = flint.arb(0), flint.arb(2) ** (-flint.ctx.prec)
-        for j in range(1, count + 1):
-            term = (scale * profile(j) - top).exp()
-            whole += term
-            if term * count < floor:
-                whole += between(flint.arb(0), term * (count - j))
-                break
-        return top + (whole / count).log()
+        return (sum_expm1(scale, profile, count) / count).log1p()
 
     @staticmethod
-    def attenuated_sum(a: Any, c: Complement, m: int, loss: Any, count: int) -> Any:
-        """u after `count` steps of u <- (u + a) c**m (1 - loss(k)), u_0 = 0."""
-        from bounds.arith.attenuation import attenuated_sum_ball
+    def small(x: Any, y: Any) -> bool:
+        """Whether x > 0 no longer shows against y > 0."""
+        return bool(x <= y * flint.arb(2) ** (-flint.ctx.prec))
 
-        return attenuated_sum_ball(a, c.log, m, loss, count, flint.ctx.prec)
+    @staticmethod
+    def cut(x: Any, rest: Any) -> Any:
+        """x plus an unknown amount between 0 and `rest`."""
+        return between(x, x + rest)
+
+    @classmethod
+    def log_gamma_ratio(cls, x: int | Fraction, y: int | Fraction) -> Any:
+        """log(Gamma(x)/Gamma(y)) for exact x, y > 0."""
+        return cls.number(x).lgamma() - cls.number(y).lgamma()
+
+    @classmethod
+    def attenuated_sum(cls, a: Any, c: Complement, size: int, held: int, count: int) -> Any:
+        """u after `count` epochs; see `bounds.arith.attenuation`."""
+        from bounds.arith.attenuation import attenuated_sum
+
+        return attenuated_sum(cls, a, c, size, held, count, flint.ctx.prec)
 
     @staticmethod
     def resampling(s: Any, p: Fraction, h: Fraction, steps: int) -> Any:

@@ -70,16 +70,15 @@ class Exact:
         return sum((f(j) for j in range(first, last + 1)), start=Fraction(0))
 
     @classmethod
-    def attenuated_sum(cls, a: Any, c: Any, m: int, loss: Any, count: int) -> Any:
-        """u after `count` steps of u <- (u + a) c**m (1 - loss(k)), u_0 = 0, step by step."""
+    def attenuated_sum(cls, a: Any, c: Fraction, size: int, held: int, count: int) -> Any:
+        """u after `count` epochs, one by one; see `bounds.arith.attenuation`."""
         if count > LONGEST_RECURSION:
             raise TooCostly(
                 f"{count} steps one by one, at most {LONGEST_RECURSION} are taken; use balls"
             )
-        u = cls.number(0)
-        for k in range(count):
-            u = (u + a) * cls.power(c, m) * (1 - loss(k))
-        return u
+        from bounds.arith.attenuation import step_by_step
+
+        return step_by_step(cls, a, c, size, held, count)
 
     @staticmethod
     def le(x: Fraction, y: Fraction) -> bool:

@@ -7,6 +7,7 @@ is a normal double; `MARGIN` bounds what a whole formula may lose.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -47,22 +48,27 @@ class Float64:
 
     @staticmethod
     def number(x: int | Fraction) -> float:
-        """The nearest double. Raises `InvalidInput` beyond the range of doubles."""
+        """The nearest double. Raises `InvalidInput` beyond the range of normal doubles."""
         try:
-            return float(x)
+            nearest = float(x)
         except OverflowError:
             raise InvalidInput(
-                "a quantity of this setting is larger than double precision holds"
+                "a quantity of this setting is larger than double precision holds; use balls"
             ) from None
+        if x and abs(nearest) < sys.float_info.min:
+            raise InvalidInput(
+                "a quantity of this setting is smaller than double precision holds; use balls"
+            )
+        return nearest
 
-    @staticmethod
-    def complement(x: Fraction) -> Complement:
+    @classmethod
+    def complement(cls, x: Fraction) -> Complement:
         """1 - x for exact x in [0, 1]."""
         rest = 1 - x
         if rest == 0:
             return Complement(0.0, -math.inf)
         small = 2 * x < 1
-        return Complement(float(rest), math.log1p(-float(x)) if small else math.log(rest))
+        return Complement(cls.number(rest), math.log1p(-cls.number(x)) if small else math.log(rest))
 
     @staticmethod
     def power(c: Complement, m: Any) -> Any:
@@ -139,11 +145,26 @@ class Float64:
         return out if np.ndim(scale) else out[0]
 
     @staticmethod
-    def attenuated_sum(a: Any, c: Complement, m: int, loss: Any, count: int) -> Any:
-        """u after `count` steps of u <- (u + a) c**m (1 - loss(k)), u_0 = 0."""
-        from bounds.arith.attenuation import attenuated_sum_float
+    def small(x: Any, y: Any) -> bool:
+        """Whether x > 0 no longer shows against y > 0."""
+        return bool(x <= y * 2.0**-60)
 
-        return attenuated_sum_float(float(a), c.log, m, loss, count)
+    @staticmethod
+    def cut(x: Any, rest: Any) -> Any:
+        """x plus a negligible amount."""
+        return x
+
+    @staticmethod
+    def log_gamma_ratio(x: int | Fraction, y: int | Fraction) -> float:
+        """log(Gamma(x)/Gamma(y)) for exact x, y > 0, to an absolute error of 1e-15 x log x."""
+        return math.lgamma(x) - math.lgamma(y)
+
+    @classmethod
+    def attenuated_sum(cls, a: Any, c: Complement, size: int, held: int, count: int) -> Any:
+        """u after `count` epochs; see `bounds.arith.attenuation`."""
+        from bounds.arith.attenuation import attenuated_sum
+
+        return attenuated_sum(cls, a, c, size, held, count, 53)
 
     @staticmethod
     def resampling(s: Any, p: Fraction, h: Fraction, steps: int) -> Any:

@@ -9,10 +9,6 @@ from typing import Any
 
 from mpmath.ctx_mp import MPContext
 
-from bounds.arith import TooCostly
-
-LONGEST_SUM = 200_000
-
 
 @dataclass(frozen=True)
 class Complement:
@@ -85,14 +81,25 @@ class Multiprecision:
         mean = self.mp.fsum(self.mp.exp(scale * profile(j) - top) for j in range(1, count + 1))
         return top + self.mp.log(mean / count)
 
-    def attenuated_sum(self, a: Any, c: Any, m: int, loss: Any, count: int) -> Any:
-        """u after `count` steps of u <- (u + a) c**m (1 - loss(k)), u_0 = 0, step by step."""
-        if count > LONGEST_SUM:
-            raise TooCostly(f"{count} steps one by one, at most {LONGEST_SUM} are taken; use balls")
-        u = self.number(0)
-        for k in range(count):
-            u = (u + a) * self.power(c, m) * (1 - loss(k))
-        return u
+    def small(self, x: Any, y: Any) -> bool:
+        """Whether x > 0 no longer shows against y > 0."""
+        return bool(x <= self.mp.ldexp(y, -self.mp.prec))
+
+    @staticmethod
+    def cut(x: Any, rest: Any) -> Any:
+        """x plus a negligible amount."""
+        return x
+
+    def log_gamma_ratio(self, x: int | Fraction, y: int | Fraction) -> Any:
+        """log(Gamma(x)/Gamma(y)) for exact x, y > 0."""
+        with self.mp.extraprec(96):
+            return self.mp.loggamma(self.number(x)) - self.mp.loggamma(self.number(y))
+
+    def attenuated_sum(self, a: Any, c: Complement, size: int, held: int, count: int) -> Any:
+        """u after `count` epochs; see `bounds.arith.attenuation`."""
+        from bounds.arith.attenuation import attenuated_sum
+
+        return attenuated_sum(self, a, c, size, held, count, self.mp.prec)
 
     def resampling(self, s: Any, p: Fraction, h: Fraction, steps: int) -> Any:
         """log S after `steps` of S <- p e^s S + (1-p) S^(1-h), S_0 = 1 (Theorem 4.3)."""

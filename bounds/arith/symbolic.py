@@ -74,16 +74,15 @@ class Symbolic:
         return sp.log(cls.total(lambda j: sp.exp(scale * profile(j)), sp.Integer(1), count) / count)
 
     @classmethod
-    def attenuated_sum(cls, a: Any, c: Any, m: int, loss: Any, count: int) -> Any:
-        """u after `count` steps of u <- (u + a) c**m (1 - loss(k)), u_0 = 0, step by step."""
+    def attenuated_sum(cls, a: Any, c: Any, size: Any, held: Any, count: Any) -> Any:
+        """u after `count` epochs, one by one; see `bounds.arith.attenuation`."""
         if not sp.sympify(count).is_Integer or int(count) > LONGEST_RECURSION:
             raise TooCostly(
                 f"{count} steps one by one, at most {LONGEST_RECURSION} are taken; use balls"
             )
-        u = cls.number(0)
-        for k in range(int(count)):
-            u = (u + a) * cls.power(c, m) * (1 - loss(k))
-        return u
+        from bounds.arith.attenuation import step_by_step
+
+        return step_by_step(cls, a, c, size, held, int(count))
 
     @classmethod
     def resampling(cls, s: Any, p: Any, h: Any, steps: Any) -> Any:

@@ -11,7 +11,7 @@ Source: Ye and Shokri 2022, Section E.1, first item, and the caption of Figure 2
 >>> s = Setting.of(n=50, b=2, epochs=50, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4,
 ...                alpha=10)
 >>> round(float(find("composition_per_epoch").float64(s)), 6)
-0.0
+0.1
 """
 
 from __future__ import annotations

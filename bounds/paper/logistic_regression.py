@@ -15,7 +15,7 @@ Note: the corollary rests on Proposition 5.2, which fails for three or more clas
 >>> s = Setting.of(n=50, b=2, epochs=50, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4,
 ...                alpha=10)
 >>> round(float(find("cor-5.3").float64(s)), 6)
-0.0
+0.015459
 """
 
 from __future__ import annotations

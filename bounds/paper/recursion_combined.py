@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bounds.arith.attenuation import kept
 from bounds.bound import Parameters, Source
 from bounds.paper import PAPER
 from bounds.paper.first_epoch import printed_share, share
@@ -44,27 +45,14 @@ ASSUMPTIONS = (
 )  # fmt: skip
 
 
-def loss(p: Parameters, ctx: Any, t: Any, m: Any, i: Any) -> Any:
-    """1 - W_(t+m)/W_(t+i) [-], without cancellation."""
-    c = p.contraction
-    return (
-        ctx.power(c, 2 * (t + m))
-        * ctx.one_minus_power(c, 2 * (i - m))
-        / ctx.one_minus_power(c, 2 * (t + i))
-    )
-
-
 def epsilon(p: Parameters, ctx: Any) -> Any:
     """alpha u after K - 1 epochs and n/b - j_0 updates of batch 0's recursion [-]."""
     c, size, half, rest = p.contraction, p.batches, p.half, p.batches - p.position
     gain = share(p, ctx, half)
-    before = ctx.attenuated_sum(
-        gain, c, 2 * (size - half), lambda k: loss(p, ctx, k * size, half, size), p.epochs - 1
-    )
+    before = ctx.attenuated_sum(gain, c, size, half, p.epochs - 1)
     if rest <= half:
         return p.alpha * (before + share(p, ctx, rest))
-    last = loss(p, ctx, (p.epochs - 1) * size, half, rest)
-    return p.alpha * (before + gain) * ctx.power(c, 2 * (rest - half)) * (1 - last)
+    return p.alpha * (before + gain) * kept(ctx, c, (p.epochs - 1) * size, half, rest)
 
 
 def printed(p: Parameters, ctx: Any) -> Any:

@@ -7,7 +7,7 @@ Symbols: q = (1 - eta lambda)^2 [-]; A = eta S_g^2/(4 sigma^2 b^2) [-]; K [epoch
 Direction: upper.
 Source: Ye and Shokri 2022, equations (94), (95), (97).
 Note: an epoch is taken in one step, since the factors telescope:
-u <- (u + A) q^(l-1) W_(kl+1)/W_((k+1)l) and W_(t+1)/W_(t+i) = 1 - q^(t+1) W_(i-1)/W_(t+i).
+u <- (u + A) q^(l-1) W_(kl+1)/W_((k+1)l).
 
 >>> from bounds.bound import find
 >>> from bounds.arith.exact import Exact
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bounds.arith.attenuation import kept
 from bounds.bound import Parameters, Source
 from bounds.paper import PAPER
 from bounds.paper.one_update import with_record, without_record
@@ -45,24 +46,11 @@ ASSUMPTIONS = (
 )  # fmt: skip
 
 
-def loss(p: Parameters, ctx: Any, t: Any, i: Any) -> Any:
-    """1 - W_(t+1)/W_(t+i) [-], without cancellation."""
-    c = p.contraction
-    return (
-        ctx.power(c, 2 * (t + 1))
-        * ctx.one_minus_power(c, 2 * (i - 1))
-        / ctx.one_minus_power(c, 2 * (t + i))
-    )
-
-
 def epsilon(p: Parameters, ctx: Any) -> Any:
     """alpha u after K - 1 epochs and n/b - j_0 updates of batch 0's recursion [-]."""
     c, size, rest = p.contraction, p.batches, p.batches - p.position
-    before = ctx.attenuated_sum(
-        p.rate, c, 2 * (size - 1), lambda k: loss(p, ctx, k * size, size), p.epochs - 1
-    )
-    last = loss(p, ctx, (p.epochs - 1) * size, rest)
-    return p.alpha * (before + p.rate) * ctx.power(c, 2 * (rest - 1)) * (1 - last)
+    before = ctx.attenuated_sum(p.rate, c, size, 1, p.epochs - 1)
+    return p.alpha * (before + p.rate) * kept(ctx, c, (p.epochs - 1) * size, 1, rest)
 
 
 def printed(p: Parameters, ctx: Any) -> Any:

@@ -16,7 +16,7 @@ dropped only raises the mean (footnote 3).
 >>> s = Setting.of(n=50, b=2, epochs=50, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4,
 ...                alpha=10)
 >>> round(float(find("thm-4.2").float64(s)), 6)
-0.0
+0.015459
 """
 
 from __future__ import annotations

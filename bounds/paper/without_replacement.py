@@ -14,7 +14,7 @@ stays b/n. The recursion grows without bound in K once (b/n) exp((alpha - 1) alp
 >>> s = Setting.of(n=50, b=2, epochs=50, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4,
 ...                alpha=10)
 >>> round(float(find("thm-4.3").float64(s)), 6)
-0.0
+0.067241
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def epsilon(p: Parameters, ctx: Any) -> Any:
     """log(S)/(alpha - 1) [-]."""
     gain = p.alpha_minus_one * p.alpha * p.rate
     lost = p.given.eta_lambda * (2 - p.given.eta_lambda)
-    sampling = Fraction(p.n, p.b) ** -1 if not ctx.symbolic else p.b / p.n
+    sampling = ctx.number(p.b) / ctx.number(p.n) if ctx.symbolic else Fraction(p.b, p.n)
     return ctx.resampling(gain, sampling, lost, p.steps) / p.alpha_minus_one
 
 

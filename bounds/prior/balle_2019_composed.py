@@ -12,7 +12,7 @@ and last batch).
 >>> s = Setting.of(n=50, b=2, epochs=50, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4,
 ...                alpha=10)
 >>> round(float(find("balle_2019_composed").float64(s)), 6)
-0.0
+0.117982
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Source: Bok, Su and Altschuler 2024, strongly convex full-batch theorem.
 >>> s = Setting.of(n=50, epochs=50, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4,
 ...                alpha=10)
 >>> round(float(find("bok_2024_full_batch").float64(s)), 6)
-0.0
+0.003691
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Source: Chourasia et al. 2021, Corollary 1; restated as Theorem D.7, equation (1
 >>> s = Setting.of(n=50, epochs=50, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4,
 ...                alpha=10)
 >>> round(float(find("thm-d.7").float64(s)), 6)
-0.0
+0.006296
 """
 
 from __future__ import annotations

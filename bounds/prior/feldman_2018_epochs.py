@@ -12,7 +12,7 @@ Source: Feldman et al. 2018, Theorem 23 with Renyi composition over passes.
 >>> s = Setting.of(n=50, b=2, epochs=50, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4,
 ...                alpha=10)
 >>> round(float(find("feldman_2018_epochs").float64(s)), 6)
-0.0
+0.148
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ Source: Mironov 2017, Proposition 1 (composition) and Proposition 7 (Gaussian me
 >>> from bounds.setting import Setting
 >>> s = Setting.of(n=50, b=2, epochs=50, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4,
 ...                alpha=10)
->>> round(float(find("fixed_order_composition").float64(s)), 6)
-0.0
+>>> round(float(find("fixed_order_composition").float64(s)), 4)
+2.5
 """
 
 from __future__ import annotations

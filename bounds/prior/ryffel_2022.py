@@ -12,7 +12,7 @@ Source: Ryffel, Bach and Pointcheval 2022, Corollary 3.3, as quoted in Appendix 
 >>> s = Setting.of(n=50, b=2, epochs=50, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4,
 ...                alpha=10)
 >>> round(float(find("ryffel_2022").float64(s)), 6)
-0.0
+0.006296
 """
 
 from __future__ import annotations

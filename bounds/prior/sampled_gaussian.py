@@ -13,7 +13,7 @@ Note: adding or removing a record is the adjacency there; the shift S_g is kept,
 >>> s = Setting.of(n=50, b=2, epochs=50, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4,
 ...                alpha=10)
 >>> round(float(find("sampled_gaussian").float64(s)), 6)
-0.0
+0.100813
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ASSUMPTIONS = (ORDER, EPOCHS, NOISE, SENSITIVITY, STEP_POSITIVE)
 
 def epsilon(p: Parameters, ctx: Any) -> Any:
     """K floor(n/b) steps of the sampled Gaussian mechanism [-]."""
-    sampling = Fraction(p.n, p.b) ** -1 if not ctx.symbolic else p.b / p.n
+    sampling = ctx.number(p.b) / ctx.number(p.n) if ctx.symbolic else Fraction(p.b, p.n)
     step = ctx.sampled_gaussian(p.order, p.alpha_minus_one, sampling, p.given.rate)
     return p.steps * step
 

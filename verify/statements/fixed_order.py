@@ -88,7 +88,7 @@ def follows_from_the_recursions(form: Chain, run: Run) -> Finding:
             ALL,
             seed=run.seed,
             what="(107) exceeds the step (104) of the recursion by E (1 - rho) > 0, rho = q^(l-m)",
-        )  # fmt: skip
+        )
     )
     findings.append(rational_identity(form.series(rho, sp.Integer(1)), ALL, "(108) at K = 1"))
     return all_hold(findings)

@@ -1,0 +1,248 @@
+"""The command line. Every command is a thin door: parse, call, print."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+SETTING_FLAGS = (
+    ("n", "size of the data set"),
+    ("b", "size of a mini-batch"),
+    ("epochs", "passes over the data (K)"),
+    ("eta", "step size"),
+    ("lambda", "strong convexity of the loss"),
+    ("beta", "smoothness of the loss"),
+    ("sensitivity", "l2-sensitivity of the total gradient (S_g)"),
+    ("sigma2", "noise scale; an update adds variance 2 eta sigma^2"),
+    ("alpha", "Renyi order"),
+    ("position", "batch of the differing record, from 0 (default: the last)"),
+    ("noise-multiplier", "in place of --sigma2: noise over clip norm S_g/2 (Algorithm 2)"),
+)
+
+
+def fail(message: str) -> NoReturn:
+    """End with status 2 and one line on standard error."""
+    click.echo(f"hiddenstate: {' '.join(message.split())}", err=True)
+    raise SystemExit(2)
+
+
+def setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The setting flags, the same for every command, and --setting FILE.toml."""
+    command = click.option(
+        "--setting", "setting_file", metavar="FILE.toml",
+        help="a TOML file with the flags' names as keys; flags override it",
+    )(command)  # fmt: skip
+    for name, text in reversed(SETTING_FLAGS):
+        key = name.replace("-", "_")
+        command = click.option(f"--{name}", f"s_{key}", metavar="X", help=text)(command)
+    return command
+
+
+def read_setting(values: dict[str, Any]) -> Any:
+    """Pop the setting's values out of a command's arguments and read them exactly."""
+    import tomllib
+    from decimal import Decimal
+
+    from bounds.setting import InvalidInput, Setting
+
+    given: dict[str, Any] = {}
+    path = values.pop("setting_file")
+    if path is not None:
+        try:
+            given = tomllib.loads(Path(path).read_text("utf-8"), parse_float=Decimal)
+        except OSError as error:
+            fail(f"{path} cannot be read: {error.strerror}")
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            fail(f"{path} is not TOML: {error}")
+        given = {key.replace("-", "_"): value for key, value in given.items()}
+    for name, _ in SETTING_FLAGS:
+        key = name.replace("-", "_")
+        value = values.pop(f"s_{key}")
+        if value is not None:
+            if key in ("sigma2", "noise_multiplier"):
+                given.pop("sigma2", None)
+                given.pop("noise_multiplier", None)
+            given[key] = value
+    try:
+        return Setting.of(**given)
+    except InvalidInput as error:
+        fail(str(error))
+
+
+def emit(data: object) -> None:
+    """Print JSON for programs."""
+    click.echo(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="hiddenstate", prog_name="hiddenstate")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Check the claims of a paper on hidden-state differential privacy, and compute its bounds.
+
+    Exit status: 0 done; 1 done, and something is not as expected; 2 the request was wrong; 3
+    interrupted, with everything finished so far saved.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(
+            "hiddenstate audits a privacy paper and computes its bounds.\n\n"
+            "  hiddenstate audit                 check the paper's statements, write the verdicts\n"
+            "  hiddenstate audit --only thm-3.3  check one statement\n"
+            "  hiddenstate bounds                list the bounds there are\n"
+            "  hiddenstate bound thm-4.2 ...     one bound at one setting, with its enclosure\n"
+            "  hiddenstate compare ...           every bound at one setting\n"
+            "  hiddenstate calibrate thm-4.2 ... the least noise for a target (epsilon, delta)\n\n"
+            "`hiddenstate COMMAND --help` says more."
+        )
+
+
+@cli.command()
+@click.option("--only", multiple=True, metavar="ID", help="only this statement; may be repeated")
+@click.option("--effort", type=click.Choice(["quick", "standard", "full"]), default="quick",
+              show_default=True, help="how hard to look")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1, 256), default=None, help="parallel processes")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--out", type=click.Path(file_okay=False), default="audit-out", show_default=True,
+              help="folder for audit.json and audit.md")  # fmt: skip
+@click.option("--quiet", is_flag=True, help="no summary and no progress")
+def audit(
+    only: tuple[str, ...], effort: str, jobs: int | None, seed: int, out: str, quiet: bool
+) -> None:
+    """Check the paper's statements and write the verdicts with their evidence."""
+    import os
+
+    from reports import jsonfile, markdown, terminal
+    from verify import run as runner
+    from verify.registry import registry
+    from verify.statement import Run
+
+    known = registry()
+    for name in only:
+        if name not in known.inventory:
+            import difflib
+
+            near = difflib.get_close_matches(name, known.inventory, 3)
+            hint = f"; perhaps {', '.join(near)}" if near else ""
+            fail(f"there is no statement {name!r} in the inventory of {len(known.inventory)}{hint}")
+    folder = Path(out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fail(f"{out} cannot be made a folder: {error.strerror}")
+    with terminal.progress() as bar:
+        task = bar.add_task("auditing", total=None, visible=not quiet)
+
+        def report(done: int, total: int, name: str) -> None:
+            bar.update(task, completed=done, total=total, description=f"auditing {name}")
+
+        result = runner.audit(
+            only, run=Run(effort, seed), jobs=jobs or os.cpu_count() or 1, progress=report
+        )
+    target = folder / "audit.json"
+    jsonfile.write(result, target)
+    jsonfile.write_text(folder / "audit.md", markdown.render(result))
+    if not quiet:
+        terminal.summary(result)
+        if not result.complete:
+            click.echo("Interrupted; what was finished is saved.")
+        click.echo(
+            f"{len(result.statements)} statements, {result.seconds:.0f} s. "
+            f"Full result: {target} and {folder / 'audit.md'}"
+        )
+    if not result.complete:
+        raise SystemExit(3)
+    wrong = any(e.outcome == "error" for s in result.statements for e in s.evidence)
+    raise SystemExit(1 if wrong else 0)
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="for programs")
+def bounds(as_json: bool) -> None:
+    """List the bounds: name, statement, source, direction, assumptions."""
+    from bounds.bound import registry
+
+    made = [
+        {
+            "name": item.name,
+            "statement": item.statement,
+            "source": str(item.source),
+            "direction": item.direction,
+            "quantity": item.quantity,
+            "standing": item.standing,
+            "scheme": item.scheme,
+            "assumptions": [{"label": a.label, "condition": a.condition} for a in item.assumptions],
+            "needs": list(item.needs),
+            "summary": item.summary,
+        }
+        for item in registry().values()
+    ]
+    if as_json:
+        emit(made)
+        return
+    for item in registry().values():
+        known = "" if item.statement == item.name else f"  ({item.statement})"
+        standing = "" if item.standing == "theorem" else f", {item.standing}"
+        click.secho(f"{item.name}{known}", bold=True)
+        for line in (
+            item.summary,
+            f"{item.scheme}, {item.direction}{standing}; {item.source}",
+            "assumes " + "; ".join(a.condition for a in item.assumptions),
+        ):
+            click.echo(textwrap.fill(line, 80, initial_indent="    ", subsequent_indent="    "))
+    click.echo("`hiddenstate bound NAME --help` lists the setting flags; --json says all.")
+
+
+@cli.command()
+@click.argument("name")
+@setting_options
+@click.option("--json", "as_json", is_flag=True, help="for programs")
+def bound(name: str, as_json: bool, **values: Any) -> None:
+    """Evaluate one bound at one setting; NAME is a bound or a statement id (thm-4.2)."""
+    from bounds.bound import find
+    from bounds.setting import InvalidInput
+
+    setting = read_setting(values)
+    try:
+        made = find(name)
+        answer = made.answer(setting)
+    except InvalidInput as error:
+        fail(str(error))
+    if as_json:
+        emit(answer.as_json())
+    if not answer.applicable:
+        fail(f"{made.name} does not apply: {answer.reason}")
+    if not as_json:
+        kind = "log-Sobolev constant" if made.quantity == "lsi-constant" else "epsilon"
+        click.echo(f"{made.name}: {made.source}")
+        click.echo(f"  {kind} = {answer.epsilon:.17g}  ({made.direction}, rounded outward)")
+        click.echo(f"  enclosed in [{answer.lower},")
+        click.echo(f"               {answer.upper}]")
+        for remark in answer.notes:
+            click.echo(f"  note: {remark}")
+
+
+def main() -> None:
+    """Run the command line; a wrong request is one line and status 2, never a traceback."""
+    try:
+        cli.main(prog_name="hiddenstate", standalone_mode=False)
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "hiddenstate"
+        fail(f"{error.format_message()} (`{where} --help` lists what there is)")
+    except click.ClickException as error:
+        fail(error.format_message())
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("hiddenstate: interrupted", err=True)
+        sys.exit(3)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

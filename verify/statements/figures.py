@@ -1,0 +1,210 @@
+"""Figures 1 and 2: every curve recomputed at the captions' parameters, with enclosures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from bounds.arith.ball import decimal_bounds, precision
+from bounds.bound import Bound, find
+from bounds.setting import Setting
+from reports.records import Curve, Series
+from verify.methods.enclosure import BITS, ball, compare
+from verify.statement import Finding, Run, Statement, check
+
+CAPTION = Setting.of(n=50, b=2, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4)
+ORDERS = (Fraction(10), Fraction(15))
+EPOCHS = (*range(1, 11), *range(15, 101, 5), *range(110, 201, 10))
+FIRST, LAST = 0, 24
+
+STATEMENTS = (
+    Statement(
+        "fig-1a",
+        printed="first batch, alpha in {10, 15}, n = 50, b = 2, eta = 0.02, lambda = 1, beta = 4, "
+        "Sg = 4, sigma^2 = 4: Theorem 3.3, Theorem 2.1, Balle et al. composed",
+        rests_on=("thm-3.3", "thm-2.1", "txt-d.6-first-batch"),
+        reading="the curves as data; the caption writes (q, eps)-RDP for order alpha",
+    ),
+    Statement(
+        "fig-1b",
+        printed="last batch, otherwise as Figure 1 (a)",
+        rests_on=("thm-3.3", "thm-2.1", "txt-d.6-last-batch"),
+        reading="the curves as data",
+    ),
+    Statement(
+        "fig-2a",
+        printed="alpha in {10, 15}, otherwise as Figure 1: Theorem 4.2, Theorem 3.3 for the last "
+        "batch, composition of the sub-sampled Gaussian, about (b/n) alpha A K",
+        rests_on=("thm-4.2", "thm-3.3"),
+        reading="composition as Mironov et al. 2019 define it, Poisson rate b/n and shift Sg; the "
+        "text of Section 4.2 speaks of orders 10, 15, 20",
+    ),
+    Statement(
+        "fig-2b",
+        printed="as Figure 2 (a), with Theorem 4.3 in place of Theorem 4.2",
+        rests_on=("thm-4.3", "thm-3.3"),
+        reading="as Figure 2 (a)",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel: its curves (name, bound, position), and what lies below what where.
+
+    Each claim is (lower curve, upper curve, first epoch, last epoch, factor): the lower curve
+    times the factor is at most the upper one throughout.
+    """
+
+    curves: tuple[tuple[str, str, int | None], ...]
+    claims: tuple[tuple[str, str, int, int, Fraction], ...]
+    formula: Callable[[Bound, Setting], Any] = lambda bound, setting: bound.enclose(setting, 25)
+
+
+DYNAMICS_FIRST = ("dynamics", "fixed_order", FIRST)
+DYNAMICS_LAST = ("last batch", "fixed_order", LAST)
+NAIVE = ("naive", "naive_extension", None)
+COMPOSITION = ("composition", "sampled_gaussian", None)
+ONE = Fraction(1)
+
+FIGURE_1A = Panel(
+    (DYNAMICS_FIRST, NAIVE, ("Balle composed", "balle_2019_composed", FIRST)),
+    (("dynamics", "naive", 1, 200, ONE), ("dynamics", "Balle composed", 10, 200, ONE),
+     ("Balle composed", "naive", 1, 200, ONE)),
+)  # fmt: skip
+FIGURE_1B = Panel(
+    (DYNAMICS_LAST, NAIVE, ("Balle composed", "balle_2019_composed", LAST)),
+    (("last batch", "naive", 1, 200, ONE), ("last batch", "Balle composed", 10, 200, ONE)),
+)  # fmt: skip
+FIGURE_2A = Panel(
+    (("shuffle and partition", "shuffle_partition", None), DYNAMICS_LAST, COMPOSITION),
+    (("shuffle and partition", "last batch", 1, 200, ONE),
+     ("shuffle and partition", "composition", 20, 200, ONE)),
+)  # fmt: skip
+FIGURE_2B = Panel(
+    (("without replacement", "without_replacement", None), DYNAMICS_LAST, COMPOSITION),
+    (("without replacement", "composition", 50, 200, ONE),),
+)  # fmt: skip
+
+
+def _draw(
+    name: str, statement: str, panel: Panel
+) -> tuple[Series, dict[tuple[str, Fraction], list[Any]]]:
+    curves, values = [], {}
+    for title, bound_name, position in panel.curves:
+        bound = find(bound_name)
+        for order in ORDERS:
+            settings = [
+                replace(CAPTION, epochs=epochs, alpha=order, position=position) for epochs in EPOCHS
+            ]
+            balls = [panel.formula(bound, setting) for setting in settings]
+            ends = [decimal_bounds(x, 20) for x in balls]
+            values[title, order] = balls
+            shown = replace(settings[0], epochs=None).as_strings()
+            curves.append(
+                Curve(
+                    f"{title}, order {order}",
+                    bound_name,
+                    shown,
+                    tuple(repr(float(bound.float64(setting))) for setting in settings),
+                    tuple(low for low, _ in ends),
+                    tuple(high for _, high in ends),
+                )
+            )
+    series = Series(name, statement, name, "epochs", tuple(map(str, EPOCHS)), tuple(curves))
+    return series, values
+
+
+def _judge(name: str, statement: str, panel: Panel) -> Finding:
+    series, values = _draw(name, statement, panel)
+    domain = f"orders 10 and 15, {len(EPOCHS)} epochs from 1 to 200"
+    said = []
+    with precision(BITS):
+        for lower, upper, first, last, factor in panel.claims:
+            for order in ORDERS:
+                for i, epochs in enumerate(EPOCHS):
+                    if not first <= epochs <= last:
+                        continue
+                    found = compare(
+                        values[lower, order][i] * ball(factor), values[upper, order][i],
+                        parameters={"epochs": Fraction(epochs), "alpha": order}, relation="<=",
+                        domain=domain, what=f"{lower} below {upper} at K = {epochs}",
+                    )  # fmt: skip
+                    if found.outcome != "holds":
+                        return replace(found, series=(series,))
+            said.append(f"{lower} below {upper} for K = {first} to {last}")
+    ends = {curve.name: f"{Decimal(curve.epsilon[-1]):.4g}" for curve in series.curves}
+    return Finding(
+        "holds", "point", domain,
+        "; ".join(said) + "; at K = 200: " + ", ".join(f"{k} {v}" for k, v in ends.items()),
+        False, {"kind": "series", "id": name}, (series,),
+    )  # fmt: skip
+
+
+def _doubled(bound_name: str) -> Callable[[Bound, Setting], Any]:
+    def formula(bound: Bound, setting: Setting) -> Any:
+        value = bound.enclose(setting, 25)
+        return value * 200 if bound.name == bound_name else value
+
+    return formula
+
+
+def _halved(bound_name: str) -> Callable[[Bound, Setting], Any]:
+    def formula(bound: Bound, setting: Setting) -> Any:
+        value = bound.enclose(setting, 25)
+        return value / 200 if bound.name == bound_name else value
+
+    return formula
+
+
+@check(
+    "fig-1a", "constants", "enclosures at the caption's parameters", form=FIGURE_1A,
+    mutants={
+        "dynamics for the last batch": replace(
+            FIGURE_1A, curves=(("dynamics", "fixed_order", LAST), *FIGURE_1A.curves[1:])
+        ),
+        "naive bound divided by n": replace(FIGURE_1A, formula=_halved("naive_extension")),
+    },
+)  # fmt: skip
+def first_batch(form: Panel, run: Run) -> Finding:
+    """Figure 1 (a)."""
+    return _judge("figure-1a", "fig-1a", form)
+
+
+@check(
+    "fig-1b", "constants", "enclosures at the caption's parameters", form=FIGURE_1B,
+    mutants={
+        "naive bound divided by n": replace(FIGURE_1B, formula=_halved("naive_extension")),
+        "dynamics without contraction": replace(FIGURE_1B, formula=_doubled("fixed_order")),
+    },
+)  # fmt: skip
+def last_batch(form: Panel, run: Run) -> Finding:
+    """Figure 1 (b)."""
+    return _judge("figure-1b", "fig-1b", form)
+
+
+@check(
+    "fig-2a", "constants", "enclosures at the caption's parameters", form=FIGURE_2A,
+    mutants={
+        "average replaced by its sum": replace(FIGURE_2A, formula=_doubled("shuffle_partition")),
+        "composition divided by n": replace(FIGURE_2A, formula=_halved("sampled_gaussian")),
+    },
+)  # fmt: skip
+def shuffle_and_partition(form: Panel, run: Run) -> Finding:
+    """Figure 2 (a)."""
+    return _judge("figure-2a", "fig-2a", form)
+
+
+@check(
+    "fig-2b", "constants", "enclosures at the caption's parameters", form=FIGURE_2B,
+    mutants={
+        "recursion out by a factor": replace(FIGURE_2B, formula=_doubled("without_replacement")),
+        "composition divided by n": replace(FIGURE_2B, formula=_halved("sampled_gaussian")),
+    },
+)  # fmt: skip
+def without_replacement(form: Panel, run: Run) -> Finding:
+    """Figure 2 (b)."""
+    return _judge("figure-2b", "fig-2b", form)
