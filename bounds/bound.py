@@ -58,7 +58,8 @@ class Parameters:
     """A setting in one number system, as formulas see it.
 
     Counts (`n b batches half epochs position steps`) are exact in every system; `alpha` may be
-    an array in float64. `given` is the exact setting, for arithmetic done before rounding.
+    an array in float64. `given` is the exact setting, for arithmetic done before rounding;
+    `order` is the exact order, or the tuple of them where `alpha` is an array.
     """
 
     given: Any
@@ -80,6 +81,11 @@ class Parameters:
     eta_lambda: Any
     contraction: Any
     rate: Any
+
+
+def over_orders(p: Parameters, f: Callable[[Any], Any]) -> Any:
+    """f of the exact order, or the tuple of its values over many orders."""
+    return tuple(map(f, p.order)) if isinstance(p.order, tuple) else f(p.order)
 
 
 @dataclass(frozen=True)
@@ -202,20 +208,37 @@ class Bound:
         return (self.printed if printed else self.epsilon)(p, ctx)
 
     def raw(self, setting: Setting, orders: Sequence[Fraction] | None = None) -> Any:
-        """The float64 formula before outward rounding, over the setting's order or many."""
+        """The float64 formula before outward rounding, over the setting's order or many.
+
+        Raises:
+            MissingParameter, AssumptionViolated: see `check`.
+            InvalidInput: where doubles cannot hold what the formula needs.
+        """
+        import numpy as np
+
         from bounds.arith.float64 import Float64
 
         if orders is not None:
             for order in orders:
                 self.check(replace(setting, alpha=order))
         checked = self.check(setting if orders is None else replace(setting, alpha=orders[0]))
-        return self.epsilon(bind(checked, Float64, orders), Float64)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                value = self.epsilon(bind(checked, Float64, orders), Float64)
+        except OverflowError:
+            value = np.nan
+        if np.any(np.isnan(value)):
+            raise InvalidInput(
+                f"{self.name} at this setting needs numbers beyond the range of double precision; "
+                "use balls"
+            )
+        return value
 
     def float64(self, setting: Setting, orders: Sequence[Fraction] | None = None) -> Any:
         """The float64 answer, rounded outward: a float, or an array [orders].
 
         Raises:
-            MissingParameter, AssumptionViolated: see `check`.
+            MissingParameter, AssumptionViolated, InvalidInput: see `raw`.
         """
         from bounds.arith.float64 import outward
 
@@ -271,9 +294,7 @@ def bind(setting: Setting, ctx: Any, orders: Sequence[Fraction] | None = None) -
 
         alpha = np.array([ctx.number(value) for value in orders])
         less = np.array([ctx.number(value - 1) for value in orders])
-        order = alpha
-    if ctx.name == "float64" and setting.alpha is not None and orders is None:
-        order = alpha
+        order = tuple(orders)
     convex = setting.lambda_ is not None and setting.eta is not None
     noisy = setting.sigma2 is not None and setting.sensitivity is not None
     return Parameters(

@@ -148,8 +148,8 @@ def formula(value: Any, alpha: Any, delta: Any, ctx: Any, rule: str | Rule = DEF
     (or sympy expressions in the symbolic system).
     Source: see `RULES`.
 
-    >>> formula(1.0, Fraction(2), Fraction(1, 10), Float64, "classical")
-    3.302585092994046
+    >>> round(formula(1.0, Fraction(2), Fraction(1, 10), Float64, "classical"), 12)
+    3.302585092994
     """
     chosen = find_rule(rule)
     number = ctx.number
@@ -545,6 +545,13 @@ class _Curve:
         total[np.isnan(total)] = math.inf
         return values, total, slack
 
+    def overhead(self, less: float) -> float:
+        """g at one order."""
+        nothing = np.zeros(1)
+        return float(
+            _float_rule(self.problem.rule, nothing, nothing + less, self.problem.log_delta)[0][0]
+        )
+
     def total(self, less: float) -> float:
         """The rule's value at one order, or a very large number."""
         return min(float(self.totals(np.array([less]))[1][0]), 1e300)
@@ -561,11 +568,11 @@ class _Curve:
             return self._best_listed(self.problem.orders)
         if near is not None:
             for width in (0.02, 0.7):
-                x, value, inside = self._zoom(near, -width, width)
+                x, value, inside = self._zoom(near, -width, width, inside_only=True)
                 if inside:
                     edges = tuple(1 + Fraction(near * math.exp(end)) for end in (-width, width))
                     return _Minimum(near * math.exp(x), value, (edges[0], edges[1]), False, None)
-        return self._best_real()
+        return self._refine(*self._scanned())
 
     def _best_listed(self, orders: list[Fraction]) -> _Minimum:
         less = np.array([Float64.number(order - 1) for order in orders])
@@ -573,11 +580,21 @@ class _Curve:
         i = int(np.argmin(total))
         with np.errstate(invalid="ignore"):
             rivals = [orders[j] for j in np.flatnonzero(total - slack <= total[i] + slack[i])]
-        edges = (orders[0], orders[-1])
-        return _Minimum(float(less[i]), float(total[i]), edges, i in (0, len(orders) - 1), rivals)
+        edges, edge = (orders[0], orders[-1]), i in (0, len(orders) - 1)
+        finite = int(np.isfinite(total).sum())
+        return _Minimum(float(less[i]), float(total[i]), edges, edge, rivals, finite)
 
-    def _best_real(self) -> _Minimum:
-        """Scan until the curve cannot be better outside, then refine.
+    def coarse(self) -> tuple[float, float]:
+        """The best alpha - 1 of the scan, or of the list, and the value there; never too low."""
+        if self.problem.orders is not None:
+            minimum = self._best_listed(self.problem.orders)
+            return minimum.less, minimum.value
+        less, total = self._scanned()
+        i = int(np.argmin(total))
+        return float(less[i]), float(total[i])
+
+    def _scanned(self) -> tuple[Array, Array]:
+        """alpha - 1 by octaves until the curve cannot be better outside, and the values.
 
         eps is nondecreasing and not negative; g falls until alpha = 1/delta, is never below
         log(1 - delta), and not below 0 in the classical rule. So what lies beyond the last order
@@ -588,7 +605,7 @@ class _Curve:
         floor = float(log_of(1 - max(self.problem.delta, _TINY), Float64))
         while True:
             best = float(np.min(total))
-            before = total[0] - values[0] if math.isfinite(values[0]) else -math.inf
+            before = self.overhead(float(less[0]))
             after = values[-1] + floor if math.isfinite(best) else -math.inf
             left = low > LAST_OCTAVES[0] and bool(before < best)
             right = high < LAST_OCTAVES[1] and bool(after < best)
@@ -608,7 +625,7 @@ class _Curve:
                     np.concatenate(pair) for pair in zip((less, values, total), more, strict=True)
                 )
                 high = end
-        return self._refine(less, total)
+        return less, total
 
     def _refine(self, less: Array, total: Array) -> _Minimum:
         edges = (1 + Fraction(float(less[0])), 1 + Fraction(float(less[-1])))
@@ -633,13 +650,15 @@ class _Curve:
                 edge = where < less[0] * 1.0001 or where > less[-1] * 0.9999
         return _Minimum(where, best, edges, bool(edge), None)
 
-    def _zoom(self, middle: float, low: float, high: float) -> tuple[float, float, bool]:
+    def _zoom(
+        self, middle: float, low: float, high: float, inside_only: bool = False
+    ) -> tuple[float, float, bool]:
         """The minimiser x of the value at alpha - 1 = middle e^x over [low, high].
 
         Nine orders at a time, so that a formula with a cost for each call is called seldom. The
         next nine lie around the vertex of the parabola through the lowest three; where that
         does not predict the value (a kink, a wall), around the lowest. Returns x, the value, and
-        whether x is inside.
+        whether x is inside; where only an x inside is of use, the search ends at a border.
         """
         centre, width, smooth = (low + high) / 2, (high - low) / 2, True
         best, where = math.inf, centre
@@ -654,7 +673,7 @@ class _Curve:
             centre = where
             if i in (0, 8):
                 width = step if x[i] in (low, high) else width
-                if width < 1e-9:
+                if width < 1e-9 or (inside_only and x[i] in (low, high)):
                     break
                 continue
             width = step
@@ -694,13 +713,17 @@ class _Curve:
 
 @dataclass(frozen=True)
 class _Minimum:
-    """The best alpha - 1 in float64, with what was searched; of a list, also those it may be."""
+    """The best alpha - 1 in float64, with what was searched.
+
+    Of a list: the orders that it may be, and how many have a finite value in float64.
+    """
 
     less: float
     value: float
     searched: tuple[Fraction, Fraction]
     at_edge: bool
     rivals: list[Fraction] | None
+    finite: int = 0
 
 
 # --------------------------------------------------------------------------------------------
@@ -812,10 +835,10 @@ def _solve_listed(problem: _Problem, setting: Setting, minimum: _Minimum) -> _Fo
             floor = floor.min(its_total)
         floor = floor.lower()
     edge = order in (problem.orders[0], problem.orders[-1])
-    return _Found(
-        order, value, total, replace(minimum, at_edge=edge), floor,
-        f"none of the {len(problem.orders)} orders of the list",
-    )  # fmt: skip
+    reach = f"none of the {len(problem.orders)} orders of the list"
+    if minimum.finite < len(problem.orders):
+        reach = f"none of the {minimum.finite} orders of the list at which there is a finite value"
+    return _Found(order, value, total, replace(minimum, at_edge=edge), floor, reach)
 
 
 def _certify(problem: _Problem, setting: Setting, found: _Found) -> tuple[_Found, Fraction | None]:
@@ -855,7 +878,7 @@ def _certify(problem: _Problem, setting: Setting, found: _Found) -> tuple[_Found
             under = (s * total - fall * (s - low)) / low
             floor = over.min(under).min(total)
         given = (
-            ", by enclosures at that alpha - 1 and at its multiples by "
+            f", by enclosures at alpha - 1 = {show(less)} and at its multiples by "
             f"1 - 1e-{power} and 1 + 1e-{power}, if (alpha - 1) eps(alpha) is convex, as for every "
             "Renyi divergence"
         )
@@ -938,10 +961,11 @@ class _Calibrator:
         trial = problem.bound.check(replace(setting, sigma2=Fraction(1), alpha=Fraction(2)))
         require(trial, ("b", "eta", "sensitivity"), "the calibration of the noise")
         self.setting, natural = replace(trial, alpha=None), trial.rate
-        self.seen: dict[float, float] = {}
         problem.extra_float(Fraction(2) if problem.orders is None else problem.orders[0])
         size = natural.numerator.bit_length() - natural.denominator.bit_length()
         self.unit = Fraction(2) ** size
+        self.least = float(max(-NOISE_OCTAVES, -1020 - size))
+        self.most = float(min(NOISE_OCTAVES, 1020 - size))
         self.near: float | None = None
         self.aim = self._double(target)
 
@@ -964,50 +988,110 @@ class _Calibrator:
     def curve(self, octave: float) -> _Curve:
         return self.problem.at(replace(self.setting, sigma2=self.noise(octave)))
 
-    def excess(self, octave: float) -> float:
-        """The best float64 value minus the target."""
-        if octave not in self.seen:
-            try:
-                minimum = self.curve(octave).best(self.near)
-            except InvalidInput:
-                return 1e300
-            self.near = minimum.less
-            self.seen[octave] = min(minimum.value - self.aim, 1e300)
-        return self.seen[octave]
+    def coarse(self, octave: float) -> float:
+        """The value at the best scanned order minus the target."""
+        try:
+            self.near, value = self.curve(octave).coarse()
+        except InvalidInput:
+            return 1e300
+        return min(value - self.aim, 1e300)
+
+    def excess(self, octave: float, less: float) -> float:
+        """The value at one order minus the target; of a list, at its best order."""
+        try:
+            curve = self.curve(octave)
+            if self.problem.orders is not None:
+                return min(curve.coarse()[1] - self.aim, 1e300)
+            return min(curve.total(less) - self.aim, 1e300)
+        except InvalidInput:
+            return 1e300
+
+    def guess(self) -> float:
+        """The octave that would be right if eps were proportional to 1/sigma^2."""
+        if self.problem.orders is None:
+            around = math.frexp(-self.problem.log_delta / self.aim)[1]
+            octaves = np.clip(np.arange(around - 6, around + 18), *LAST_OCTAVES)
+            less = np.exp2(octaves.astype(np.float64))
+        else:
+            less = np.array([Float64.number(order - 1) for order in self.problem.orders])
+        try:
+            values, total, _ = self.curve(0.0).totals(less, self.problem.orders)
+        except InvalidInput:
+            return 0.0
+        with np.errstate(all="ignore"):
+            room = self.aim - (total - values)
+            wanted = np.where(
+                (room > 0) & np.isfinite(values) & (values > 0), values / room, np.inf
+            )
+            octave = float(np.log2(np.min(wanted)))
+        return max(self.least, min(octave, self.most)) if math.isfinite(octave) else 0.0
 
     def bracket(self) -> tuple[float, float]:
         """Octaves at most 1 apart: the target is missed at the first and met at the second."""
-        missed, met, step = 0.0, 0.0, 1.0
-        if self.excess(0.0) > 0:
+        least, most, step = self.least, self.most, 0.25
+        missed = met = self.guess()
+        if self.coarse(met) > 0:
             while True:
-                met = min(missed + step, float(NOISE_OCTAVES))
-                if self.excess(met) <= 0:
-                    break
-                if met == NOISE_OCTAVES:
+                if met == most:
                     self._refuse_unreachable()
-                missed, step = met, 2 * step
+                missed, met = met, min(met + step, most)
+                if self.coarse(met) <= 0:
+                    break
+                step *= 2
         else:
             while True:
-                missed = max(met - step, -float(NOISE_OCTAVES))
-                if self.excess(missed) > 0:
-                    break
-                if missed == -NOISE_OCTAVES:
+                if missed == least:
                     raise InvalidInput(
                         f"{self.problem.bound.name} stays within epsilon = {_short(self.target)} "
-                        f"however small the noise (tried down to sigma^2 = 2^-{NOISE_OCTAVES} of "
-                        "its natural size), so there is no smallest noise"
+                        f"however small the noise (tried down to sigma^2 = "
+                        f"{_short(self.noise(least))}), so there is no smallest noise"
                     )
-                met, step = missed, 2 * step
+                missed, met = max(missed - step, least), missed
+                if self.coarse(missed) > 0:
+                    break
+                step *= 2
         while met - missed > 1:
             middle = (missed + met) / 2
-            if self.excess(middle) > 0:
+            if self.coarse(middle) > 0:
                 missed = middle
             else:
                 met = middle
+        self.coarse(met)
         return missed, met
 
+    def solve(self) -> float:
+        """The octave at which the best value is the target, from above.
+
+        In turns: the noise for the present order, by root finding; the best order for that noise.
+        An order with relative error e gives an octave with an error of the size of e^2.
+        """
+        low, high = self.bracket()
+        if self.problem.orders is None:
+            self.near = self.curve(high).best(self.near).less
+        for turn in range(8):
+            less, tolerance = self.near, max(10.0 ** (-3 - 3 * turn), 1e-13)
+            assert less is not None
+            if self.excess(high, less) >= 0:
+                break
+            width = high - low
+            while self.excess(low, less) <= 0:
+                if low == self.least:
+                    return high
+                width *= 2
+                low = max(low - width, self.least)
+            root = float(brentq(self.excess, low, high, (less,), xtol=tolerance, rtol=1e-14))
+            gain, high = high - root, min(high, root + tolerance)
+            if self.problem.orders is not None and tolerance > 1e-13:
+                low = root - tolerance
+                continue
+            if tolerance < 1e-11 and gain < 1e-10:
+                break
+            self.near = self.curve(high).best(less).less
+            low = high - max(gain / 16, 4 * tolerance)
+        return high
+
     def _refuse_unreachable(self) -> None:
-        least = self.excess(float(NOISE_OCTAVES)) + self.aim
+        least = self.curve(self.most).best().value
         listed, extra = self.problem.orders is not None, self.problem.extra is not None
         parts = [f"the {self.problem.rule.name} rule"]
         parts += ["at the orders of the list"] * listed + ["with the extra Renyi curve"] * extra
@@ -1019,11 +1103,7 @@ class _Calibrator:
         )
 
     def run(self) -> Calibration:
-        missed, met = self.bracket()
-        octave = met
-        if self.excess(met) < 0 < self.excess(missed):
-            octave = float(brentq(self.excess, missed, met, xtol=1e-13, rtol=1e-14))
-        sigma2, found = self._settle(octave)
+        sigma2, found = self._settle(self.solve())
         slack, words = self._tightness(sigma2, found)
         setting = replace(self.setting, sigma2=sigma2)
         conversion = _finish(self.problem, setting, found)
@@ -1045,16 +1125,17 @@ class _Calibrator:
         push = Fraction(1, 10**12)
         for attempt in range(60):
             candidate = _round_up(sigma2, NOISE_DIGITS)
-            found = _solve(self.problem, replace(self.setting, sigma2=candidate))
+            near = self.near if attempt > 0 and self.problem.orders is None else None
+            found = _solve(self.problem, replace(self.setting, sigma2=candidate), near)
             high = decimal_bounds(found.total, DIGITS)[1]
             over = float(Fraction(high) / self.target - 1)
             meets = Fraction(high) <= self.target and Fraction(_upward(high)) <= self.target
             change = over / rate
             if meets and (best is None or candidate < best[0]):
                 best = candidate, found
-            if best is not None and (abs(change) < 3e-11 or attempt >= 6):
+            if best is not None and (abs(change) < 3e-11 or attempt >= 10):
                 return best
-            if abs(change) >= 3e-12 and attempt < 4:
+            if abs(change) >= 3e-12 and attempt < 8:
                 sigma2 = candidate * (1 + Fraction(max(-0.5, min(change, 1.0))))
             else:
                 sigma2 = candidate
@@ -1070,8 +1151,8 @@ class _Calibrator:
         """-d log(epsilon)/d log(sigma^2) where epsilon is the target, at the best order."""
         step = 1e-3
         assert self.near is not None
-        below = self.curve(octave - step).total(self.near)
-        above = self.curve(octave + step).total(self.near)
+        below = self.excess(octave - step, self.near)
+        above = self.excess(octave + step, self.near)
         rate = (below - above) / (2 * step * math.log(2)) / self.aim
         return rate if math.isfinite(rate) and rate > 1e-12 else 1.0
 

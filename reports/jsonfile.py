@@ -92,15 +92,8 @@ def _statement(item: dict[str, Any]) -> StatementRecord:
 
 
 def _series(item: dict[str, Any]) -> Series:
-    curves = tuple(
-        Curve(
-            curve["name"],
-            curve["bound"],
-            curve["setting"],
-            tuple(curve["epsilon"]),
-            tuple(curve["lower"]),
-            tuple(curve["upper"]),
-        )  # fmt: skip
-        for curve in item["curves"]
-    )
-    return Series(**{**item, "x": tuple(item["x"]), "curves": curves})
+    curves = []
+    for curve in item["curves"]:
+        values = [tuple(curve[key]) for key in ("epsilon", "lower", "upper")]
+        curves.append(Curve(curve["name"], curve["bound"], curve["setting"], *values))
+    return Series(**{**item, "x": tuple(item["x"]), "curves": tuple(curves)})

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from rich import box
 from rich.console import Console
@@ -21,6 +22,7 @@ from rich.table import Table
 from reports import wording
 from reports.records import Audit
 
+Justify = Literal["left", "right"]
 WIDTH = 80
 STYLE = {
     "proved": "green", "certified": "green", "supported": "yellow", "refuted": "bold red",
@@ -37,15 +39,15 @@ def console(file: IO[str] | None = None) -> Console:
 
 
 def table(
-    columns: Sequence[tuple[str, str]],
+    columns: Sequence[tuple[str, Justify]],
     rows: Iterable[Sequence[str]],
     file: IO[str] | None = None,
     styles: Sequence[str] | None = None,
 ) -> None:
     """Print a table; `columns` holds names and justifications."""  # fmt: skip
     made = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for name, justify in columns:
-        made.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for index, (name, justify) in enumerate(columns):
+        made.add_column(name, justify=justify, overflow="fold", no_wrap=index == 0)
     for index, row in enumerate(rows):
         made.add_row(*row, style=styles[index] if styles else None)
     console(file).print(made)
@@ -79,16 +81,20 @@ def summary(audit: Audit, file: IO[str] | None = None) -> None:
     if refuted:
         out.print("Refuted as printed:", style="bold")
         for record in refuted:
-            out.print(f"  {wording.headline(record)}", style=STYLE["refuted"])
+            out.print(_fold(wording.headline(record), "  ", "    "), style=STYLE["refuted"])
             fix = wording.correction(record)
             if fix:
-                out.print(f"    correction: {fix}")
+                out.print(_fold(f"correction: {fix}", "    ", "      "))
     errors = [
         (record.id, item) for record in audit.statements for item in record.evidence
         if item.outcome == "error"
     ]  # fmt: skip
     for name, item in errors:
-        out.print(f"  {name}: {item.check}: {item.detail}", style="magenta")
+        out.print(_fold(f"{name}: {item.check}: {item.detail}", "  ", "    "), style="magenta")
+
+
+def _fold(text: str, first: str, rest: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=rest)
 
 
 def plain(value: Any, digits: int = 6) -> str:

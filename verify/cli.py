@@ -7,7 +7,7 @@ import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import click
 
@@ -61,14 +61,15 @@ def read_setting(values: dict[str, Any]) -> Any:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             fail(f"{path} is not TOML: {error}")
         given = {key.replace("-", "_"): value for key, value in given.items()}
-    for name, _ in SETTING_FLAGS:
-        key = name.replace("-", "_")
-        value = values.pop(f"s_{key}")
-        if value is not None:
-            if key in ("sigma2", "noise_multiplier"):
-                given.pop("sigma2", None)
-                given.pop("noise_multiplier", None)
-            given[key] = value
+    flags = {
+        name.replace("-", "_"): values.pop(f"s_{name.replace('-', '_')}")
+        for name, _ in SETTING_FLAGS
+    }
+    flags = {key: value for key, value in flags.items() if value is not None}
+    if {"sigma2", "noise_multiplier"} & set(flags):
+        # A noise given as a flag overrides the file's, however the file gives it.
+        given = {k: v for k, v in given.items() if k not in ("sigma2", "noise_multiplier")}
+    given.update(flags)
     try:
         return Setting.of(**given)
     except InvalidInput as error:
@@ -225,6 +226,122 @@ def bound(name: str, as_json: bool, **values: Any) -> None:
         click.echo(f"               {answer.upper}]")
         for remark in answer.notes:
             click.echo(f"  note: {remark}")
+
+
+def read_delta(text: str) -> Any:
+    """An exact delta in (0, 1)."""
+    from bounds.setting import InvalidInput, exact
+
+    try:
+        delta = exact(text, "--delta")
+    except InvalidInput as error:
+        fail(str(error))
+    if not 0 < delta < 1:
+        fail(f"--delta is {text}; a number between 0 and 1 is wanted")
+    return delta
+
+
+@cli.command()
+@setting_options
+@click.option("--delta", metavar="D", help="also convert each bound to epsilon at this delta")
+@click.option("--json", "as_json", is_flag=True, help="for programs")
+def compare(delta: str | None, as_json: bool, **values: Any) -> None:
+    """Evaluate every bound at one setting; those that do not apply say why."""
+    from bounds.setting import InvalidInput
+    from verify import comparison
+
+    setting = read_setting(values)
+    try:
+        made = comparison.compare(setting, None if delta is None else read_delta(delta))
+    except InvalidInput as error:
+        fail(str(error))
+    if as_json:
+        emit(made.as_json())
+        return
+    from reports import terminal
+
+    columns: list[tuple[str, Literal["left", "right"]]] = [
+        ("bound", "left"),
+        ("epsilon", "right"),
+        ("/best", "right"),
+        ("/exact", "right"),
+    ]
+    if delta is not None:
+        columns.append((f"at {delta}", "right"))
+    columns.append(("assumes / why not", "left"))
+    blank = [""] * (len(columns) - 1)
+    lines: list[list[str]] = []
+    styles: list[str] = []
+    applicable = [row for row in made.rows if row.answer.applicable]
+    for scheme in dict.fromkeys(row.bound.scheme for row in applicable):
+        chosen = [row for row in applicable if row.bound.scheme == scheme]
+        chosen.sort(key=lambda row: float(row.answer.epsilon or 0))
+        lines += [[scheme.upper(), *blank], *(_line(row, delta is not None) for row in chosen)]
+        styles += ["bold", *[""] * len(chosen)]
+    others = [row for row in made.rows if not row.answer.applicable]
+    if others:
+        lines.append(["NOT APPLICABLE", *blank])
+        lines += [[row.bound.name, *blank[:-1], row.answer.reason] for row in others]
+        styles += ["bold", *["dim"] * len(others)]
+    terminal.table(columns, lines, styles=styles)
+    if made.exact is not None:
+        click.echo(
+            f"exact (fixed order, slowest quadratic): {terminal.plain(made.exact.value)}; "
+            "/best is against the smallest\nproved bound of the same scheme."
+        )
+    for warning in made.warnings:
+        click.echo(textwrap.fill(f"note: {warning}", 80, subsequent_indent="      "))
+
+
+def _line(row: Any, with_delta: bool) -> list[str]:
+    from reports import terminal
+
+    def ratio(value: float | None) -> str:
+        return "" if value is None else f"{value:.4g}"
+
+    mark = "" if row.bound.standing == "theorem" else f" [{row.bound.standing}]"
+    line = [
+        row.bound.name + mark, terminal.plain(row.answer.epsilon), ratio(row.ratio_to_best),
+        ratio(row.ratio_to_exact),
+    ]  # fmt: skip
+    if with_delta:
+        line.append("" if row.converted is None else terminal.plain(row.converted.epsilon))
+    return [*line, row.assumes]
+
+
+@cli.command()
+@click.argument("name")
+@setting_options
+@click.option("--target-epsilon", required=True, metavar="E", help="epsilon not to exceed")
+@click.option("--delta", required=True, metavar="D", help="delta of (epsilon, delta)-DP")
+@click.option("--rule", default="canonne_kamath_steinke_2020", show_default=True,
+              type=click.Choice(["classical", "canonne_kamath_steinke_2020"]),
+              help="how Renyi DP is converted")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="for programs")
+def calibrate(
+    name: str, target_epsilon: str, delta: str, rule: str, as_json: bool, **values: Any
+) -> None:
+    """Find the least noise with which a bound gives (E, D)-differential privacy."""
+    from bounds.bound import find
+    from bounds.conversion import calibrate as solve
+    from bounds.setting import InvalidInput, show
+
+    setting = read_setting(values)
+    try:
+        found = solve(find(name), setting, target_epsilon, read_delta(delta), rule)
+    except InvalidInput as error:
+        fail(str(error))
+    if as_json:
+        emit(found.as_json())
+        return
+    click.echo(f"{found.conversion.bound}: sigma^2 = {show(found.sigma2)}")
+    click.echo(f"  noise multiplier  {found.noise_multiplier_upper[:12]}")
+    click.echo(
+        f"  epsilon           {found.conversion.epsilon:.12g} <= {target_epsilon} at delta {delta}"
+    )
+    click.echo(f"  order             {show(found.conversion.order)}")
+    text = f"  {found.certificate}"
+    click.echo(textwrap.fill(text, 80, subsequent_indent="  "))
 
 
 def main() -> None:

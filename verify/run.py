@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import signal
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import TimeoutError as Expired
@@ -23,6 +24,11 @@ LIMITS = {"quick": 1, "standard": 5, "full": 40}
 LIBRARIES = (
     "hiddenstate", "numpy", "scipy", "mpmath", "sympy", "python-flint", "hypothesis",
 )  # fmt: skip
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C to the parent, which keeps what is finished."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def perform(name: str, index: int, about: str, run: Run) -> tuple[Evidence, tuple[Series, ...]]:
@@ -73,7 +79,7 @@ def audit(
     start = time.perf_counter()
     got: dict[tuple[str, int, str], tuple[Evidence, tuple[Series, ...]]] = {}
     complete = True
-    with ProcessPool(max_workers=jobs) as pool:
+    with ProcessPool(max_workers=jobs, initializer=_ignore_interrupts) as pool:
         try:
             futures: dict[Any, tuple[str, int, str]] = {}
             for key in todo:
@@ -134,6 +140,9 @@ def judge(
     if refuted and declared.correction:
         repaired = verdict([item for item in evidence if item.about == "correction"])
         correction = {"statement": declared.correction, "verdict": repaired}
+    # A misprint is one only where all that follows uses the intended reading: nothing falls.
+    falls = refuted and declared.severity != "misprint"
+    impact = known.falls_with(name) if falls else ()
     tried = ""
     if printed == "open":
         tried = declared.tried if asked and evidence else "not checked in this run"
@@ -146,6 +155,6 @@ def judge(
         **common, verdict=printed, severity=declared.severity if refuted else None,
         printed=declared.printed, reading=declared.reading,
         finding=declared.finding if refuted or declared.finding else "",
-        correction=correction, impact=known.falls_with(name) if refuted else (),
+        correction=correction, impact=impact,
         rests_on=declared.rests_on, evidence=tuple(evidence), tried=tried,
     )  # fmt: skip

@@ -90,7 +90,9 @@ def _early(ctx: Any, c: Any, size: int, held: int, k: int) -> Any:
     term = ratio * less(size * (k + 1)) / less(2 * size - held)
     total, n = term, 1
     while not ctx.small(term, total * less(size)):
-        term = term * ratio * less(size * n) * less(size * (k + 1 + n)) / less(size * (n + 2) - held)
+        term = (
+            term * ratio * less(size * n) * less(size * (k + 1 + n)) / less(size * (n + 2) - held)
+        )
         total, n = total + term, n + 1
     return ctx.cut(total, term * ratio / less(size)) - 1
 

@@ -20,15 +20,19 @@ from typing import Any
 
 import flint
 
+TERM_BY_TERM = 512
+"""Up to this count every term is added, whatever the profile, at every precision."""
+
 
 def sum_expm1(scale: Any, profile: Callable[[Any], Any], count: int) -> Any:
     """The sum of exp(scale profile(j)) - 1 over j = 1, ..., count, as a ball.
 
-    profile: completely monotone, positive; takes an int, an acb or an arb_series. The sum goes term
-    by term until the rest is negligible, or to j = precision in bits, whence it is smooth.
+    profile: positive, falling and, for counts beyond TERM_BY_TERM, completely monotone; takes an
+    int, an acb or an arb_series. The sum goes term by term until the rest is negligible, or, where
+    there are many terms, to j = precision in bits, whence it is smooth.
     """
     bits = flint.ctx.prec
-    head = count if count < 4 * bits else bits
+    head = count if count <= max(TERM_BY_TERM, 4 * bits) else bits
     whole = flint.arb(0)
     for j in range(1, head + 1):
         term = (scale * profile(j)).expm1()

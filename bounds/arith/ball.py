@@ -174,7 +174,8 @@ class Ball:
         """log S after `steps` of S <- p e^s S + (1-p) S^(1-h), S_0 = 1 (Theorem 4.3)."""
         from bounds.arith.resampling import log_moment_ball
 
-        return log_moment_ball(s, Ball.number(p), Ball.number(h), steps, flint.ctx.prec)
+        gain = Ball.number(s) if isinstance(s, Fraction) else s
+        return log_moment_ball(gain, Ball.number(p), Ball.number(h), steps, flint.ctx.prec)
 
     @staticmethod
     def sampled_gaussian(alpha: Any, alpha_minus_one: Any, p: Fraction, rate: Fraction) -> Any:

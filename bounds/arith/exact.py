@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from bounds.arith import NotRational, TooCostly
 
 LARGEST_POWER = 20_000
-LONGEST_RECURSION = 2_000
+LARGEST_RECURSION = 500_000
 
 
 def _refuse(word: str) -> Callable[..., NoReturn]:
@@ -72,9 +72,10 @@ class Exact:
     @classmethod
     def attenuated_sum(cls, a: Any, c: Fraction, size: int, held: int, count: int) -> Any:
         """u after `count` epochs, one by one; see `bounds.arith.attenuation`."""
-        if count > LONGEST_RECURSION:
+        bits = count * count * size * c.denominator.bit_length()
+        if bits > LARGEST_RECURSION:
             raise TooCostly(
-                f"{count} steps one by one, at most {LONGEST_RECURSION} are taken; use balls"
+                f"after {count} epochs of {size} updates the fraction has about {bits} bits; use balls"
             )
         from bounds.arith.attenuation import step_by_step
 

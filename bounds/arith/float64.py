@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bounds.arith import TooCostly
 from bounds.setting import InvalidInput
 
 MARGIN = 4e-13
@@ -25,7 +26,12 @@ The largest relative error of a formula comes from `power`: exp(x) with |x| <= 7
 roundings in x, at most 745 * 3 * 2**-53 < 2.5e-13.
 """
 
+MOST_TERMS = 5 * 10**7
+
 Array = NDArray[np.float64]
+NEAR = 0.05
+"""Distance of log(p e^s) from 0 within which Theorem 4.3 is evaluated in balls."""
+_STEP = 2.0**-12
 _CHUNK = 1 << 20
 _SERIES_TERMS = 14
 _SMALL = 0.25
@@ -120,6 +126,8 @@ class Float64:
         Terms below 1/4 are summed for all orders at once through power sums of the profile,
         since expm1(x) = x + x^2/2! + ...: what is cut off is below 1e-17 of what is kept.
         """
+        if count > MOST_TERMS:
+            raise TooCostly(f"an average over {count} terms, at most {MOST_TERMS}; use balls")
         scales = np.atleast_1d(np.asarray(scale, dtype=np.float64))
         values = np.concatenate(
             [
@@ -168,22 +176,65 @@ class Float64:
 
     @staticmethod
     def resampling(s: Any, p: Fraction, h: Fraction, steps: int) -> Any:
-        """log S after `steps` of S <- p e^s S + (1-p) S^(1-h), S_0 = 1 (Theorem 4.3) [orders]."""
+        """log S after `steps` of S <- p e^s S + (1-p) S^(1-h), S_0 = 1 (Theorem 4.3) [orders].
+
+        s: exact, one Fraction or a tuple of them, or doubles. Where p e^s is within `NEAR` of 1
+        the answer magnifies the rounding of s and p, so exact gains are then taken through balls.
+        """
         from bounds.arith.resampling import log_moment_float
 
-        scales = np.atleast_1d(np.asarray(s, dtype=np.float64))
+        scales = np.atleast_1d(_doubles(s))
+        if not np.all(np.isfinite(scales)):
+            raise InvalidInput("(alpha - 1) alpha A is beyond double precision; use balls")
         out = log_moment_float(scales, float(p), float(1 - p), float(h), steps)
+        exact = s if isinstance(s, tuple) else (s,)
+        for i in np.flatnonzero(np.abs(math.log(p) + scales) < NEAR):
+            if isinstance(exact[i], Fraction):
+                out[i] = _critical(exact[i], p, h, steps)
         return out if np.ndim(s) else out[0]
 
     @staticmethod
     def sampled_gaussian(alpha: Any, alpha_minus_one: Any, p: Fraction, rate: Fraction) -> Any:
-        """Renyi divergence of one sampled Gaussian step (Mironov et al. 2019) [orders]."""
+        """Renyi divergence of one sampled Gaussian step (Mironov et al. 2019) [orders].
+
+        alpha: exact, one Fraction or a tuple of them, or doubles. Near alpha A = log(1/p) the
+        answer magnifies a relative change of the order by up to alpha log(1/p), so that what
+        rounding takes from an exact order is given back to first order.
+        """
         from bounds.arith.subsampling import sampled_gaussian_float
 
-        orders = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
         less = np.atleast_1d(np.asarray(alpha_minus_one, dtype=np.float64))
-        out = sampled_gaussian_float(orders, less, float(p), float(1 - p), float(rate))
-        return out if np.ndim(alpha) else out[0]
+
+        def at(lesser: Array) -> Array:
+            out: Array = sampled_gaussian_float(lesser + 1, lesser, p, 1 - p, rate)
+            return out
+
+        value = at(less)
+        exact = alpha if isinstance(alpha, tuple) else (alpha,)
+        if all(isinstance(order, Fraction) for order in exact):
+            lost = np.array(
+                [float(order - 1 - Fraction(x)) for order, x in zip(exact, less, strict=True)]
+            )
+            if np.any(lost):
+                # Over this step the exponent alpha^2 A changes by little.
+                swing = 2 * (less + 1) * float(rate) - math.log(p) + 1
+                wide = np.minimum(less, 1 / swing) * _STEP
+                value = value + lost * (at(less + wide) - value) / wide
+        return value if np.ndim(alpha) else value[0]
+
+
+def _doubles(x: Any) -> Array:
+    if isinstance(x, tuple):
+        return np.array([Float64.number(item) for item in x])
+    return np.asarray(Float64.number(x) if isinstance(x, Fraction) else x, dtype=np.float64)
+
+
+def _critical(s: Fraction, p: Fraction, h: Fraction, steps: int) -> float:
+    """`resampling` through a ball of 100 bits."""
+    from bounds.arith.ball import Ball, precision
+
+    with precision(100):
+        return float(Ball.resampling(s, p, h, steps).mid())
 
 
 def _heads(scales: Array, values: Array) -> NDArray[np.intp]:

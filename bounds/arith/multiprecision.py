@@ -9,6 +9,10 @@ from typing import Any
 
 from mpmath.ctx_mp import MPContext
 
+from bounds.arith import TooCostly
+
+MOST_TERMS = 10**6
+
 
 @dataclass(frozen=True)
 class Complement:
@@ -74,6 +78,8 @@ class Multiprecision:
 
     def log_mean_exp(self, scale: Any, profile: Callable[[int], Any], count: int) -> Any:
         """log((1/count) sum_j exp(scale profile(j))), j = 1..count."""
+        if count > MOST_TERMS:
+            raise TooCostly(f"an average over {count} terms, at most {MOST_TERMS}; use balls")
         top = scale * profile(1)
         if top <= 1:
             mean = self.mp.fsum(self.mp.expm1(scale * profile(j)) for j in range(1, count + 1))
@@ -105,7 +111,8 @@ class Multiprecision:
         """log S after `steps` of S <- p e^s S + (1-p) S^(1-h), S_0 = 1 (Theorem 4.3)."""
         from bounds.arith.resampling import log_moment_mp
 
-        return log_moment_mp(self.mp, s, self.number(p), self.number(h), steps)
+        gain = self.number(s) if isinstance(s, Fraction) else s
+        return log_moment_mp(self.mp, gain, self.number(p), self.number(h), steps)
 
     def sampled_gaussian(
         self, alpha: Any, alpha_minus_one: Any, p: Fraction, rate: Fraction

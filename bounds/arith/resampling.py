@@ -248,7 +248,7 @@ def _density_float(par: _FloatOrbit, start: Array, rest: Array) -> Array:
     """`h (y_T - y_m)` from `v_m = start` and `n = rest`, by (2) and (3) of the module."""
     far = np.abs(par.alpha)
     scale = start * (start + far)
-    coef = _collocate_float(par, start)
+    level, slope, powers = _collocate_float(par, start)
     target = par.h * rest
 
     def at(time: Array) -> tuple[Array, Array, Array, Array]:
@@ -260,18 +260,18 @@ def _density_float(par: _FloatOrbit, start: Array, rest: Array) -> Array:
         xi = 1 - drop / (start / 2)
         power, mean = np.ones_like(xi), np.ones_like(xi)
         total, value = np.zeros_like(xi), np.zeros_like(xi)
-        for k in range(coef.shape[1] - 2):
-            total += coef[:, k + 2] * mean / (k + 1)
-            value += coef[:, k + 2] * power
+        for k in range(powers.shape[1]):
+            total += powers[:, k] * mean / (k + 1)
+            value += powers[:, k] * power
             mean, power = mean + power * xi, power * xi
-        integral = coef[:, 0] * time + coef[:, 1] * np.log1p(start * psi) / start
+        integral = level * time + slope * np.log1p(start * psi) / start
         integral += total * drop / scale
-        density = coef[:, 0] + coef[:, 1] * last / start
+        density = level + slope * last / start
         density += value * last * ((start + far) / below) / scale
         return integral, density, psi, drop
 
     # beta grows with v as a rule, so that Newton's method comes from below and does not overshoot.
-    time = target / coef.sum(axis=1)
+    time = target / (level + slope + powers.sum(axis=1))
     for _ in range(_FLOAT_NEWTON):
         integral, density, _, _ = at(time)
         move = (target - integral) / density
@@ -287,8 +287,13 @@ def _density_float(par: _FloatOrbit, start: Array, rest: Array) -> Array:
     return out
 
 
-def _collocate_float(par: _FloatOrbit, start: Array) -> Array:
-    """Coefficients `r_0, r_1 v_m, q_k v_m (v_m+A)`, one row for each orbit."""
+def _collocate_float(par: _FloatOrbit, start: Array) -> tuple[Array, Array, Array]:
+    """`r_0`, `r_1 v_m` and `q_k v_m (v_m+A)`, by which all terms of `beta` are of order one.
+
+    Where A is above v_m, v is nearly a combination of the v (v+A) xi^k and the equations are nearly
+    singular. Of all solutions up to rounding the shortest is taken: what counts is that R is small,
+    and rounding errors of R are proportional to the coefficients.
+    """
     terms = _FLOAT_TERMS
     far = np.abs(par.alpha)[:, None]
     angle = (np.arange(terms) + 0.5) * (math.pi / (2 * terms))
@@ -296,7 +301,6 @@ def _collocate_float(par: _FloatOrbit, start: Array) -> Array:
     v = top * np.sin(angle) ** 2
     drop = par.fall(v)
     psi = drop / (v * (v - drop + far))
-    # Not v + far - drop: near alpha = 0 that would lose the small v against nothing.
     time = psi * _ratio_log(-far * psi)
     xi, after = 2 * v / top - 1, 2 * (v - drop) / top - 1
     matrix = np.empty((start.size, terms, terms))
@@ -308,7 +312,11 @@ def _collocate_float(par: _FloatOrbit, start: Array) -> Array:
         matrix[:, :, k + 2] = weight * mean / (k + 1)
         power = power * after
         mean = xi * mean + power
-    return np.asarray(np.linalg.solve(matrix, (par.h / time)[:, :, None])[:, :, 0])
+    left, size, right = np.linalg.svd(matrix)
+    part = np.einsum("ijk,ij->ik", left, par.h / time)
+    kept = size > 4e-15 * size[:, :1]
+    solution = np.einsum("ijk,ij->ik", right, np.where(kept, part / np.where(kept, size, 1.0), 0.0))
+    return solution[:, 0], solution[:, 1], solution[:, 2:]
 
 
 # ---------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ mechanism", Section 3): mu0 = N(0, nu^2), mu = (1-p) N(0, nu^2) + p N(1, nu^2).
     beta D_alpha(mu || mu0) = log E[L^alpha]      the add side
     beta D_alpha(mu0 || mu) = log E[L^(-beta)]    the remove side
 
-The step costs the larger of the two, which is the add side (their Theorem 5 and Section 3.1).
+The step costs the larger of the two, which they prove to be the add side.
 
 Identity used in double precision. With l = log L and psi(y) = e^y - 1 - y >= 0,
 
@@ -46,8 +46,10 @@ Index = NDArray[np.int64]
 
 LONGEST_BINOMIAL = 2000
 MOST_POINTS = 1_000_000
+"""Points of quadrature, about 5 seconds; fewer where each takes longer at a high precision."""
 _FLOAT_NATS = 44.0
 _FLOAT_ORDERS = 32
+_FLOAT_POINTS = 5_000_000
 _LEAF = 32
 
 
@@ -70,7 +72,7 @@ def sampled_gaussian_directions_ball(alpha: Any, p: Any, a: Any, prec: int) -> t
 
 def _divergence(alpha: Any, p: Any, a: Any, prec: int, add: bool) -> Any:
     alpha, p, a = flint.fmpq(alpha), flint.fmpq(p), flint.arb(a)
-    if alpha <= 1 or p < 0 or p > 1 or not a >= 0:
+    if alpha <= 1 or p < 0 or p > 1 or not (a >= 0 and a.is_finite()):
         raise InvalidInput("the sampled Gaussian needs alpha > 1, 0 <= p <= 1 and a >= 0")
     beta = alpha - 1
     with precision(prec):
@@ -85,23 +87,27 @@ def _divergence(alpha: Any, p: Any, a: Any, prec: int, add: bool) -> Any:
     else:
         out = _far_apart(alpha, p, a, prec, add)
         if out is None:
-            # Both directions grow with a: ends keep what an inexact a loses between 1 and E[...].
-            ends = [_integral(alpha, p, x, prec, add) for x in _ends(a)]
-            out = between(ends[0], ends[-1])
+            # Both grow with a: d log E[L^s] / d(2a) = s (s - 1) / 2 times a mean of (p Y / L)^2.
+            # Taking the ends apart avoids the cancellation of an inexact a in E[...] - 1.
+            ends = [_integral(alpha, p, x, prec, add) for x in _ends(a, prec)]
+            with precision(prec + 20):
+                out = between(ends[0], ends[-1])
     with precision(prec):
         return +out
 
 
-def _ends(a: Any) -> list[Any]:
-    """The smallest and the largest number of the ball, exactly."""
+def _ends(a: Any, prec: int) -> list[Any]:
+    """The smallest and the largest number of the ball, rounded outward."""
     if a.is_exact():
         return [a]
-    with precision(int(a.mid().bits()) + 4 * flint.ctx.prec + 64):
+    with precision(2 * prec + 64):
         return [a.lower(), a.upper()]
 
 
 def _integral(alpha: Any, p: Any, a: Any, prec: int, add: bool) -> Any:
     """The divergence by quadrature, for an exact a."""
+    if a == 0:
+        return flint.arb(0)
     bits = prec + 10 + _bits_below_one(alpha, p, a, add)
     moment = _quadrature(alpha if add else 1 - alpha, p, a, bits)
     with precision(bits + 20):
@@ -111,10 +117,7 @@ def _integral(alpha: Any, p: Any, a: Any, prec: int, add: bool) -> Any:
 def _bits_below_one(alpha: Any, p: Any, a: Any, add: bool) -> int:
     """How far E[...] - 1 may lie below 1, in bits, from the lower bounds of the module."""
     with precision(64):
-        if add:
-            least = p * p * alpha * a
-        else:
-            least = 2 * ((a / 4).sqrt().erf() * p) ** 2
+        least = p * p * alpha * a if add else 2 * ((a / 4).sqrt().erf() * p) ** 2
         return _log2(1 / ((alpha - 1) * least)) + 2
 
 
@@ -151,7 +154,7 @@ def _far_apart(alpha: Any, p: Any, a: Any, prec: int, add: bool) -> Any:
         log_p, log_q = flint.arb(p).log(), flint.arb(q).log()
         if not add:
             most = (beta * p / q + 1) * _normal(-t / 2)
-            if not most < -log_q * beta * flint.arb(2) ** -prec:
+            if not (most < -log_q * beta * flint.arb(2) ** -prec and most < 1):
                 return None
             return -log_q + (-between(0, most)).log1p() / beta
         x0 = (a + log_q - log_p) / t
@@ -169,11 +172,14 @@ def _quadrature(s: Any, p: Any, a: Any, bits: int) -> Any:
     """E[L^s] for s > 1 or s < 0 to about `bits` bits, by the trapezoidal rule.
 
     Discretisation. f = L^s phi is analytic for |Im x| < pi/t, where L avoids (-inf, 0], and
-    |phi(x+iy)| = e^(y^2/2) phi(x). With theta = t y, |q + p Y e^(i theta)| lies between
-    cos(theta/2) (q + p Y) and q + p Y. Hence the integral of |f(x+iy)| over x, |y| <= d, is at
-    most C E[L^s] with C = e^(d^2/2) for s > 0, times cos(t d / 2)^s for s < 0, and the sum
-    T = h sum_j f(j h) has |T - E[L^s]| <= kappa E[L^s], kappa = 2 C / (e^(2 pi d / h) - 1)
-    (Trefethen and Weideman 2014, Theorem 5.1), so E[L^s] lies in T / [1 - kappa, 1 + kappa].
+    |phi(x+iy)| = e^(y^2/2) phi(x). If K bounds the integral of |f(x+iy)| over x for every
+    |y| <= d, the sum T = h sum_j f(j h) has |T - E[L^s]| <= 2 K / (e^(2 pi d / h) - 1)
+    (Trefethen and Weideman 2014, Theorem 5.1). For s > 0, |q + p Y e^(i t y)| <= L gives
+    K = e^(d^2/2) E[L^s], a relative error kappa, so E[L^s] lies in T / [1 - kappa, 1 + kappa].
+    For s < 0 put c = cos(t d) > 0: |q + p Y e^(i t y)| is at least q + c p Y and at least
+    c q + p Y. Either way K = e^(d^2/2) times the integral of e^g / (2 pi)^(1/2) with g that of
+    a law with p or q shrunk by c; as g'' <= -1, g(x) <= g(m) + g'(m) (x - m) - (x - m)^2 / 2
+    for any m, and K = e^(d^2/2 + g(m) + g'(m)^2/2); m near the maximum of g serves best.
 
     Truncation. g = s log L - x^2/2, and s log L has slopes between 0 and s t and is convex for
     s > 0, concave for s < 0. Let lo <= min(0, s t) and hi >= max(0, s t). Integrating the slope,
@@ -182,33 +188,44 @@ def _quadrature(s: Any, p: Any, a: Any, bits: int) -> Any:
     g + x^2/2 lies below its chord, so g <= max(g(ends)) + width^2/8; for s < 0, g is concave,
     so it is at most its right (left) end where it still rises (already falls).
     """
+    most_points = int(MOST_POINTS / (1 + bits / 256) ** 1.5)
     size = 2 * (int(abs(s)) + 1).bit_length() + _log2(a) + 30
     with precision(bits + size):
         q, t = 1 - p, (2 * a).sqrt()
-        nats, width, steep = bits * math.log(2), float(t), float(max(-s, 0))
-        d = min(math.sqrt(2 * nats / (1 + steep * width**2 / 4)), 0.98 * math.pi / width)
-        slack = d * d / 2 - steep * math.log(math.cos(width * d / 2))
-        h, d = flint.arb(2 * math.pi * d / (nats + slack)), flint.arb(d)
-        if not t * d < flint.arb.pi():
+        nats, width, less, root = bits * math.log(2), float(t), 0.0, (2 * flint.arb.pi()).sqrt()
+
+        def place(x: Any, p: Any, q: Any) -> tuple[Any, Any]:
+            """g and its slope at x."""
+            far = p * (t * x - a).exp()
+            return s * (q + far).log() - x * x / 2, s * t * far / (q + far) - x
+
+        if s > 0:
+            d = min(math.sqrt(2 * nats), 0.98 * math.pi / width)
+        else:
+            offset = float(a + (flint.arb(q) / p).log())
+            m, part = _maximum(float(s), width, offset)
+            stiff = float(-s) * width**2 * min(part, 1 - part)
+            d = min(math.sqrt(2 * nats / (1 + stiff)), 1.2 / width)
+            shrink = (t * flint.arb(d)).cos()
+            weak_p, weak_q = (shrink * p, q) if 2 * part < 1 else (p, shrink * q)
+            moved = _maximum(float(s), width, float(a + (weak_q / flint.arb(weak_p)).log()))[0]
+            value, slope = place(flint.arb(moved), weak_p, weak_q)
+            strip = value + slope * slope / 2
+            less = max(0.0, float(strip - place(flint.arb(m), p, q)[0])) + math.log1p(stiff) / 2
+        h, d = flint.arb(2 * math.pi * d / (nats + d * d / 2 + less)), flint.arb(d)
+        if not t * d < flint.arb.pi() / (1 if s > 0 else 2):
             raise TooCostly("the Gaussian's rate is known too roughly for any quadrature")
         kappa = 2 * (d * d / 2).exp() / (2 * flint.arb.pi() * d / h).expm1()
-        if s < 0:
-            kappa *= ((t * d / 2).cos().log() * s).exp()
 
         def base(j: int) -> tuple[Any, Any]:
-            """g at the point j h, and p Y."""
-            x = h * j
-            far = p * (t * x - a).exp()
-            return s * (q + far).log() - x * x / 2, far
+            return place(h * j, p, q)
 
         def bound(i: int, k: int) -> Any:
             """An upper bound of g on [i h, k h]; None where there is no good one."""
-            (left, low), (right, high) = base(i), base(k)
+            (left, rise), (right, fall) = base(i), base(k)
             if s > 0:
                 return left.max(right) + (h * (k - i)) ** 2 / 8
-            if s * t * high / (q + high) >= h * k:
-                return right
-            return left if s * t * low / (q + low) <= h * i else None
+            return right if fall >= 0 else left if rise <= 0 else None
 
         ends = 0 * t, s * t / h
         lo = int(min(x.lower().floor().unique_fmpz() for x in ends))
@@ -234,13 +251,25 @@ def _quadrature(s: Any, p: Any, a: Any, bits: int) -> Any:
                     best = max(best, base(middle)[0], key=float)
                     halves += [(i, middle), (middle + 1, k)]
             runs = halves
-            if taken + len(runs) * _LEAF > MOST_POINTS:
+            if taken + len(runs) * _LEAF > most_points:
                 raise TooCostly(
-                    f"enclosing the sampled Gaussian at this order takes more than {MOST_POINTS}"
-                    " points of quadrature; a lower precision or a nearby whole order takes fewer"
+                    f"enclosing the sampled Gaussian at this order takes more than {most_points}"
+                    f" points of quadrature at {bits + size} bits; ask for fewer bits"
                 )
-        root = (2 * flint.arb.pi()).sqrt()
-        return (h * total + between(0, outside)) / root / (1 + between(-kappa, kappa))
+        total = (h * total + between(0, outside)) / root
+        if s > 0:
+            return total / (1 + between(-kappa, kappa))
+        return total + strip.exp() * between(-kappa, kappa)
+
+
+def _maximum(s: float, t: float, offset: float) -> tuple[float, float]:
+    """About the root of x = s t r(x), r = 1 / (1 + e^(offset - t x)), for s < 0, and r there."""
+    low, high = s * t, 0.0
+    for _ in range(200):
+        x = (low + high) / 2
+        part = 1 / (1 + math.exp(min(offset - t * x, 700.0)))
+        low, high = (x, high) if x < s * t * part else (low, x)
+    return x, part
 
 
 def _normal(x: Any) -> Any:
@@ -291,7 +320,7 @@ def sampled_gaussian_float(
     `one_minus_p` defines both. Where alpha a is close to log(1/p) the divergence itself
     multiplies a relative change of an argument by up to alpha log(1/p); exact `p` and `a` may
     be handed over as `Fraction` there. Raises `InvalidInput` outside alpha > 1, 0 <= p <= 1,
-    a >= 0.
+    a >= 0, and `TooCostly` far beyond that range.
     """
     orders, less = np.asarray(alpha, dtype=np.float64), np.asarray(alpha_minus_one, np.float64)
     if not (np.all(less > 0) and 0 <= p <= 1 and a >= 0):
@@ -300,7 +329,7 @@ def sampled_gaussian_float(
         return orders * float(a) * float(p)
     law = _Law(p, one_minus_p, a)
     out = np.empty_like(less)
-    with np.errstate(under="ignore", over="ignore"):
+    with np.errstate(under="ignore", over="ignore", divide="ignore"):
         for low in range(0, len(less), _FLOAT_ORDERS):
             part = less[low : low + _FLOAT_ORDERS]
             out[low : low + _FLOAT_ORDERS] = law.far_apart(part) if law.apart else law.sum(part)
@@ -345,6 +374,8 @@ class _Law:
         d = min(math.sqrt(2 * _FLOAT_NATS), 0.98 * math.pi / self.t)
         step = 2 * math.pi * d / (_FLOAT_NATS + d * d / 2)
         count = np.where(alpha * self.t > step, np.ceil(alpha * self.t / step), 0.0)
+        if count.max() > 2**50:
+            raise TooCostly(f"the order {alpha.max():.3g} is beyond double precision; use balls")
         h = np.where(count > 0, alpha * self.t / np.maximum(count, 1), step)
         shift = np.where(count > 0, 0.0, alpha * self.t)
 
@@ -375,6 +406,8 @@ class _Law:
         more = np.ceil((np.sqrt(2 * drop) + 1) / h)
         order, first, last = _runs(exponent, -more, count + more, h, drop)
         sizes = (last - first + 1).astype(np.int64)
+        if sizes.sum() > _FLOAT_POINTS:
+            raise TooCostly(f"{sizes.sum()} points of quadrature in double precision; use balls")
         i = np.repeat(order, sizes)
         j = np.arange(len(i)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + np.repeat(first, sizes)
         x, v, ell, g = exponent(i, j)
@@ -389,12 +422,12 @@ class _Law:
         terms = np.where(y > 1, high, low)
         rise = np.bincount(i, terms, len(beta)) * h / math.sqrt(2 * math.pi)
         # Beyond e^40 the 1 added to E[L^alpha] - 1 is lost in rounding.
-        log_m = np.where(peak > 40, peak + np.log(rise), np.log1p(rise * np.exp(np.minimum(peak, 40))))
-        return log_m / beta
+        small = np.log1p(rise * np.exp(np.minimum(peak, 40.0)))
+        return np.where(peak > 40, peak + np.log(rise), small) / beta
 
     def _tops(self, beta: Array) -> tuple[Array, Array, Array]:
         """top and w of `sum`, and the logarithm of p Y / q at x = alpha t."""
-        p, q, a = self.exact
+        a = self.exact[2]
         log_p, log_q = self.logs
         rows = []
         with precision(192):
@@ -412,9 +445,11 @@ def _runs(exponent: Any, low: Array, high: Array, h: Array, drop: Array) -> Any:
 
     The integrand is at most alpha times as large; a run is left out as in `_quadrature`.
     """
+
     def size(i: Index, j: Array) -> Array:
         x, _, _, g = exponent(i, j)
-        return np.maximum(g, -x * x / 2)
+        larger: Array = np.maximum(g, -x * x / 2)
+        return larger
 
     i = np.arange(len(low))
     best = np.full(len(low), -np.inf)

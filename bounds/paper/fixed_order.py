@@ -12,7 +12,7 @@ Source: Ye and Shokri 2022, Theorem 3.3, equation (3).
 >>> s = Setting.of(n=50, b=2, epochs=50, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4,
 ...                alpha=10)
 >>> round(float(find("thm-3.3").float64(s)), 6)
-0.057818
+0.058086
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ Symbols: A = eta S_g^2/(4 sigma^2 b^2) [-]; K [epochs]; alpha, eta lambda [-].
 Direction: upper.
 Source: Ye and Shokri 2022, Theorem 4.3, equations (6), (148)-(150).
 Note: where b does not divide n an epoch has floor(n/b) updates and the sampling probability
-stays b/n. The recursion grows without bound in K once (b/n) exp((alpha - 1) alpha A) >= 1.
+stays b/n; where b = n every update holds the record. The recursion grows without bound in K once
+(b/n) exp((alpha - 1) alpha A) >= 1.
 
 >>> from bounds.bound import find
 >>> from bounds.setting import Setting
@@ -22,7 +23,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from bounds.bound import Parameters, Source
+from bounds.bound import Parameters, Source, over_orders
 from bounds.paper import PAPER
 from bounds.setting import (
     EPOCHS,
@@ -44,7 +45,9 @@ ASSUMPTIONS = (
 
 def epsilon(p: Parameters, ctx: Any) -> Any:
     """log(S)/(alpha - 1) [-]."""
-    gain = p.alpha_minus_one * p.alpha * p.rate
+    if p.b == p.n:
+        return p.alpha * p.rate * p.steps
+    gain = over_orders(p, lambda alpha: (alpha - 1) * alpha * p.given.rate)
     lost = p.given.eta_lambda * (2 - p.given.eta_lambda)
     sampling = ctx.number(p.b) / ctx.number(p.n) if ctx.symbolic else Fraction(p.b, p.n)
     return ctx.resampling(gain, sampling, lost, p.steps) / p.alpha_minus_one

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from fractions import Fraction
+from math import prod
 from typing import Any
 
 import sympy as sp
@@ -84,23 +86,46 @@ def _nonzero_point(flat: Any, names: Iterable[Any], seed: int) -> tuple[dict[str
     draw = random.Random(seed)
     for _ in range(POINTS):
         point = {
-            name: sp.Rational(draw.randint(1, 97), draw.choice((7, 11, 13, 17, 19)))
+            name: Fraction(draw.randint(1, 97), draw.choice((7, 11, 13, 17, 19)))
             for name in ordered
         }
-        value = flat.subs(point)
-        if value in (sp.zoo, sp.nan):
+        try:
+            value = _value(flat, dict(point))
+        except ZeroDivisionError:
             continue
-        if sp.nsimplify(value) != 0:
-            return {str(k): str(v) for k, v in point.items()}, sp.nsimplify(value)
+        if value != 0:
+            return {str(k): str(v) for k, v in point.items()}, value
     return None
 
 
+def _value(node: Any, known: dict[Any, Fraction]) -> Fraction:
+    """The value of a flat expression in exact arithmetic, without sympy's."""
+    found = known.get(node)
+    if found is None:
+        if node.is_Rational:
+            found = Fraction(node.p, node.q)
+        elif isinstance(node, sp.Pow):
+            found = _value(node.base, known) ** int(node.exp)
+        elif isinstance(node, sp.Add):
+            found = sum((_value(part, known) for part in node.args), start=Fraction(0))
+        elif isinstance(node, sp.Mul):
+            found = prod((_value(part, known) for part in node.args), start=Fraction(1))
+        else:
+            raise TypeError(f"{node} is not rational arithmetic")
+        known[node] = found
+    return found
+
+
 def all_hold(findings: Iterable[Finding]) -> Finding:
-    """One finding for several links: the first that does not hold, else all of them together."""
-    kept = list(findings)
-    for found in kept:
+    """One finding for several links: the first that does not hold, else all of them together.
+
+    A generator is followed no further than the first that does not hold.
+    """
+    kept: list[Finding] = []
+    for found in findings:
         if found.outcome != "holds":
             return found
+        kept.append(found)
     weakest = max(
         kept, key=lambda item: ("symbolic", "box", "point", "sampled").index(item.strength)
     )

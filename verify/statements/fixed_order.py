@@ -104,8 +104,8 @@ def _ratio(bound: Bound, setting: Setting, epsilon: Callable[..., Any] | None = 
     "thm-3.3", "transcribed", "exact rational arithmetic, Hypothesis",
     form=BOUND.epsilon,
     mutants={
-        "half of the batches off by one": lambda p, ctx: BOUND.epsilon(
-            replace(p, half=p.half + 1, epochs=p.epochs + 1), ctx
+        "ceil for floor": lambda p, ctx: BOUND.epsilon(
+            replace(p, half=p.batches - p.half), ctx
         ),
         "K for K - 1": lambda p, ctx: BOUND.epsilon(replace(p, epochs=p.epochs + 1), ctx),
         "first batch for the last": lambda p, ctx: BOUND.epsilon(

@@ -122,7 +122,6 @@ def _short_runs(draw: Any) -> dict[str, Any]:
 @check(
     "thm-4.3", "valid", "all hit patterns of short runs in balls, Hypothesis",
     form=RECURSION,
-    part="recursion",
     mutants={
         "probabilities swapped": replace(
             RECURSION, step=lambda s, p, g, q: (1 - p) * g * s + p * _power(s, q)

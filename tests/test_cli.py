@@ -1,0 +1,242 @@
+"""The command line keeps its contracts: names, flags, JSON keys, exit statuses."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from reports import jsonfile
+from verify import cli
+
+FIGURE = [
+    "--n", "50", "--b", "2", "--epochs", "50", "--eta", "0.02", "--lambda", "1", "--beta", "4",
+    "--sensitivity", "4", "--sigma2", "4", "--alpha", "10",
+]  # fmt: skip
+
+
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def hiddenstate(*arguments):
+    """Run the command line in this process, as the entry point does."""
+    out, err = io.StringIO(), io.StringIO()
+    before, sys.argv = sys.argv, ["hiddenstate", *arguments]
+    code = 0
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            cli.main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    finally:
+        sys.argv = before
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def changed(**values):
+    made = list(FIGURE)
+    for name, value in values.items():
+        flag = f"--{name.rstrip('_').replace('_', '-')}"
+        if flag in made:
+            made[made.index(flag) + 1] = value
+        else:
+            made += [flag, value]
+    return made
+
+
+def without(*flags):
+    made = list(FIGURE)
+    for flag in flags:
+        at = made.index(flag)
+        del made[at : at + 2]
+    return made
+
+
+def test_bound_json_is_the_contract():
+    done = hiddenstate("bound", "thm-4.2", *FIGURE, "--json")
+    assert done.returncode == 0
+    data = json.loads(done.stdout)
+    assert {
+        "bound", "statement", "direction", "alpha", "setting", "applicable", "reason", "epsilon",
+        "lower", "upper",
+    } <= set(data)  # fmt: skip
+    assert data["bound"] == "shuffle_partition"
+    assert data["applicable"] is True
+    assert data["setting"]["eta"] == "0.02"
+    low, high, value = (Decimal(data[key]) for key in ("lower", "upper", "epsilon"))
+    # 40 digits of an independent evaluation of equation (5)
+    assert low <= Decimal("0.01545904616214638569549282732549957201745") <= high
+    assert high <= value <= high * (1 + Decimal("1e-12"))
+
+
+def test_the_same_bound_by_name_and_by_setting_file(tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_text(
+        'n = 50\nb = 2\nepochs = 50\neta = 0.02\nlambda = 1\nbeta = 4\nsensitivity = "4"\n'
+        "sigma2 = 9\nalpha = 10\n"
+    )
+    by_file = hiddenstate(
+        "bound", "shuffle_partition", "--setting", str(path), "--sigma2", "4", "--json"
+    )
+    assert json.loads(by_file.stdout) == json.loads(
+        hiddenstate("bound", "thm-4.2", *FIGURE, "--json").stdout
+    )
+
+
+def test_noise_multiplier_stands_in_for_sigma2():
+    # sigma^2 = eta (M Sg/b)^2/8 = 0.02 * (M*2)^2/8, so M = 20 gives sigma^2 = 4
+    done = hiddenstate("bound", "thm-4.2", *without("--sigma2"), "--noise-multiplier", "20")
+    assert done.stdout == hiddenstate("bound", "thm-4.2", *FIGURE).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["bound", "thm-4.2", *changed(alpha="1")], "order"),
+        (["bound", "thm-4.2", *changed(eta="0.4")], "step-size"),
+        (["bound", "thm-4.2", *changed(b="50")], "full_batch"),
+        (["bound", "thm-4.2", *changed(b="51")], "batch-size"),
+        (["bound", "thm-4.2", *changed(epochs="0")], "epochs"),
+        (["bound", "thm-4.2", *changed(sigma2="0")], "noise"),
+        (["bound", "thm-4.2", *changed(sigma2="-1")], "noise"),
+        (["bound", "thm-4.2", *changed(lambda_="0")], "strong-convexity"),
+        (["bound", "thm-3.3", *changed(position="25")], "position"),
+        (["bound", "thm-4.2", *without("--beta")], "--beta"),
+        (["bound", "thm-4.2", *changed(eta="abc")], "eta"),
+        (["bound", "thm-4.2", *changed(eta="1/0")], "zero"),
+        (["bound", "thm-4.2", *changed(eta="nan")], "eta"),
+        (["bound", "thm-4.2", *changed(epochs="1.5")], "integer"),
+        (["bound", "thm-9.9", *FIGURE], "thm-9.9"),
+        (["bound", "thm-4.2", *FIGURE, "--noise-multiplier", "1"], "noise"),
+        (["bound", "thm-4.2", "--setting", "/nowhere/run.toml"], "cannot be read"),
+        (["bound"], "NAME"),
+        (["frobnicate"], "frobnicate"),
+        (["bound", "thm-4.2", "--frob", "1"], "--frob"),
+        (["audit", "--only", "thm-3.4"], "thm-3.3"),
+        (["audit", "--effort", "heroic"], "heroic"),
+        (["compare", *changed(alpha="1")], "order"),
+        (["compare", *FIGURE, "--delta", "2"], "--delta"),
+        (["calibrate", "thm-4.2", *without("--sigma2", "--alpha"), "--delta", "1e-5",
+          "--target-epsilon", "0"], "target"),
+    ],
+)  # fmt: skip
+def test_a_wrong_request_is_one_sentence_and_status_2(arguments, words):
+    done = hiddenstate(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1
+    assert words in lines[0]
+    assert "Traceback" not in done.stderr
+
+
+def test_not_applicable_as_json_says_why():
+    done = hiddenstate("bound", "thm-4.2", *changed(b="50"), "--json")
+    assert done.returncode == 2
+    data = json.loads(done.stdout)
+    assert data["applicable"] is False
+    assert "at-least-two-batches" in data["reason"]
+    assert data["epsilon"] is None
+
+
+def test_bounds_lists_every_bound():
+    data = json.loads(hiddenstate("bounds", "--json").stdout)
+    assert {"name", "statement", "source", "direction", "assumptions"} <= set(data[0])
+    names = {item["name"] for item in data}
+    assert {"fixed_order", "shuffle_partition", "sampled_gaussian", "bok_2024_cyclic"} <= names
+    text = hiddenstate("bounds").stdout
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert all(name in text for name in names)
+
+
+def test_compare_json_is_the_contract():
+    data = json.loads(hiddenstate("compare", *FIGURE, "--json").stdout)
+    assert {"setting", "exact", "bounds", "warnings"} <= set(data)
+    row = {item["bound"]: item for item in data["bounds"]}
+    assert {
+        "bound", "statement", "direction", "applicable", "reason", "epsilon", "lower", "upper",
+        "ratio_to_exact",
+    } <= set(row["fixed_order"])  # fmt: skip
+    assert row["full_batch"]["applicable"] is False
+    assert "b = n" in row["full_batch"]["reason"]
+    assert float(row["fixed_order"]["ratio_to_exact"]) > 1
+
+
+def test_compare_prints_one_table_of_80_columns():
+    text = hiddenstate("compare", *FIGURE).stdout
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert "NOT APPLICABLE" in text
+    assert "\x1b" not in text
+
+
+def test_calibrate_never_overspends():
+    done = hiddenstate(
+        "calibrate", "thm-4.2", *without("--sigma2", "--alpha"), "--target-epsilon", "1",
+        "--delta", "1e-5", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0
+    data = json.loads(done.stdout)
+    assert Decimal(data["conversion"]["upper"]) <= 1
+    assert Decimal(data["conversion"]["upper"]) > Decimal("0.999999")
+
+
+def test_audit_writes_json_markdown_and_a_summary(tmp_path):
+    done = hiddenstate("audit", "--only", "fn-4", "--only", "fn-5", "--out", str(tmp_path / "o"))
+    assert done.returncode == 0, done.stderr
+    result = jsonfile.read(tmp_path / "o" / "audit.json")
+    found = {record.id: record for record in result.statements}
+    assert len(found) == 253
+    assert found["fn-4"].verdict == "refuted"
+    assert found["fn-4"].severity == "misprint"
+    assert found["fn-5"].verdict == "proved"
+    assert found["eq-001"].verdict == "open"
+    assert "fn-4" in (tmp_path / "o" / "audit.md").read_text()
+    assert "refuted" in done.stdout
+    assert done.stdout.strip().splitlines()[-1].endswith("audit.md")
+    assert all(len(line) <= 80 for line in done.stdout.splitlines()[:-1])
+
+
+def test_an_interrupted_audit_saves_what_it_has(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-m", "verify.cli", "audit", "--effort", "full", "--jobs", "1",
+         "--out", str(tmp_path)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    ) as running:  # fmt: skip
+        time.sleep(15)
+        os.killpg(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert running.returncode == 3, err
+    result = jsonfile.read(Path(tmp_path) / "audit.json")
+    assert not result.complete
+    assert "Interrupted" in out
+    assert "Traceback" not in err
+
+
+def test_the_installed_command_answers():
+    done = subprocess.run(
+        [sys.executable, "-m", "verify.cli", "bound", "thm-3.3", *FIGURE], capture_output=True,
+        text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert "enclosed in" in done.stdout
+    assert done.stderr == ""
+
+
+def test_nothing_asked_says_what_can_be_done():
+    done = hiddenstate()
+    assert done.returncode == 0
+    assert 5 <= len(done.stdout.splitlines()) <= 12

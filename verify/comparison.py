@@ -1,0 +1,153 @@
+"""Every bound at one setting, beside the exact divergence of the scheme that it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from bounds.arith import TooCostly
+from bounds.bound import Answer, Bound, registry
+from bounds.setting import InvalidInput, MissingParameter, Setting
+
+SCHEMES = {"fixed order": "fixed-order", "full batch": "fixed-order"}
+COMMON = {"order", "epochs", "noise", "sensitivity", "position", "smoothness"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One bound: its answer, its ratio to the best valid bound of its scheme, and to the truth.
+
+    best: whether it is the smallest valid upper bound of its scheme. converted: epsilon at delta
+    with the best order, when a delta is given.
+    """
+
+    bound: Bound
+    answer: Answer
+    ratio_to_best: float | None = None
+    ratio_to_exact: float | None = None
+    converted: Any = None
+
+    @property
+    def assumes(self) -> str:
+        """The assumptions beyond the ones that every bound makes."""
+        return "; ".join(
+            a.condition for a in self.bound.assumptions
+            if a.label not in COMMON and a.condition != "eta > 0"
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All rows at one setting, with the exact value of the fixed order where it is affordable."""
+
+    setting: Setting
+    rows: tuple[Row, ...]
+    exact: Any
+    warnings: tuple[str, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """The contract of `hiddenstate compare --json`."""
+        return {
+            "setting": self.setting.as_strings(),
+            "exact": None if self.exact is None else self.exact.as_json(),
+            "bounds": [_row_json(row) for row in self.rows],
+            "warnings": list(self.warnings),
+        }
+
+
+def _row_json(row: Row) -> dict[str, object]:
+    answer = row.answer
+    said: dict[str, object] = {
+        "bound": answer.bound,
+        "statement": answer.statement,
+        "direction": answer.direction,
+        "applicable": answer.applicable,
+        "reason": answer.reason or None,
+        "epsilon": None if answer.epsilon is None else repr(float(answer.epsilon)),
+        "lower": answer.lower,
+        "upper": answer.upper,
+        "ratio_to_exact": None if row.ratio_to_exact is None else repr(row.ratio_to_exact),
+        "ratio_to_best": None if row.ratio_to_best is None else repr(row.ratio_to_best),
+        "scheme": row.bound.scheme,
+        "standing": row.bound.standing,
+        "assumes": row.assumes,
+        "notes": list(answer.notes),
+    }
+    if row.converted is not None:
+        said["converted"] = row.converted.as_json()
+    return said
+
+
+def compare(setting: Setting, delta: Fraction | None = None) -> Comparison:
+    """Evaluate every bound on the Renyi divergence at one setting.
+
+    Raises:
+        InvalidInput: no bound applies at all; the sentence is the reason of the nearest one.
+    """
+    rows = [Row(b, _answer(b, setting)) for b in registry().values()
+            if b.quantity == "renyi-divergence"]  # fmt: skip
+    if not any(row.answer.applicable for row in rows):
+        raise InvalidInput(f"no bound applies: {rows[0].answer.reason}")
+    exact = _exact(setting)
+    truth = None if exact is None else float(exact.value)
+    done = []
+    for row in rows:
+        value = row.answer.epsilon
+        if not row.answer.applicable or value is None:
+            done.append(row)
+            continue
+        best = min(
+            (_value(other) for other in rows
+             if other.bound.scheme == row.bound.scheme and _valid(other)),
+            default=None,
+        )  # fmt: skip
+        converted = None if delta is None else _converted(row.bound, setting, delta)
+        about = row.bound.scheme in SCHEMES and truth is not None and truth > 0
+        done.append(
+            replace(
+                row,
+                ratio_to_best=float(value) / best if best else None,
+                ratio_to_exact=float(value) / truth if about and truth else None,
+                converted=converted,
+            )
+        )
+    warnings = tuple(dict.fromkeys(note for row in done for note in row.answer.notes))
+    return Comparison(setting, tuple(done), exact, warnings)
+
+
+def _value(row: Row) -> float:
+    assert row.answer.epsilon is not None
+    return float(row.answer.epsilon)
+
+
+def _valid(row: Row) -> bool:
+    return (
+        row.answer.applicable and row.answer.epsilon is not None
+        and row.bound.direction == "upper" and row.bound.standing == "theorem"
+    )  # fmt: skip
+
+
+def _answer(bound: Bound, setting: Setting) -> Answer:
+    try:
+        return bound.answer(setting)
+    except (MissingParameter, TooCostly) as error:
+        return Answer(bound.name, bound.statement, bound.direction, setting, False, str(error))
+
+
+def _exact(setting: Setting) -> Any:
+    from empirical.divergence import exact_divergence
+
+    try:
+        return exact_divergence(setting, "fixed-order", digits=20)
+    except InvalidInput:
+        return None
+
+
+def _converted(bound: Bound, setting: Setting, delta: Fraction) -> Any:
+    from bounds.conversion import best_order
+
+    try:
+        return best_order(bound, setting, delta)
+    except InvalidInput:
+        return None
