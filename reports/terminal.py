@@ -47,7 +47,7 @@ def table(
     """Print a table; `columns` holds names and justifications."""  # fmt: skip
     made = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for index, (name, justify) in enumerate(columns):
-        made.add_column(name, justify=justify, overflow="fold", no_wrap=index == 0)
+        made.add_column(name, justify=justify, overflow="fold", no_wrap=index < len(columns) - 1)
     for index, row in enumerate(rows):
         made.add_row(*row, style=styles[index] if styles else None)
     console(file).print(made)

@@ -268,45 +268,54 @@ def compare(delta: str | None, as_json: bool, **values: Any) -> None:
     ]
     if delta is not None:
         columns.append((f"at {delta}", "right"))
-    columns.append(("assumes / why not", "left"))
+    columns.append(("assumes", "left"))
     blank = [""] * (len(columns) - 1)
     lines: list[list[str]] = []
     styles: list[str] = []
+    letters: dict[str, str] = {}
     applicable = [row for row in made.rows if row.answer.applicable]
     for scheme in dict.fromkeys(row.bound.scheme for row in applicable):
         chosen = [row for row in applicable if row.bound.scheme == scheme]
         chosen.sort(key=lambda row: float(row.answer.epsilon or 0))
-        lines += [[scheme.upper(), *blank], *(_line(row, delta is not None) for row in chosen)]
+        lines.append([scheme.upper(), *blank])
+        lines += [_line(row, delta is not None, letters) for row in chosen]
         styles += ["bold", *[""] * len(chosen)]
     others = [row for row in made.rows if not row.answer.applicable]
-    if others:
-        lines.append(["NOT APPLICABLE", *blank])
-        lines += [[row.bound.name, *blank[:-1], row.answer.reason] for row in others]
-        styles += ["bold", *["dim"] * len(others)]
+    lines += [["NOT APPLICABLE", *blank]] * bool(others)
+    lines += [[row.bound.name, *blank[:-1], "(below)"] for row in others]
+    styles += ["bold"] * bool(others) + ["dim"] * len(others)
     terminal.table(columns, lines, styles=styles)
+    legend = "; ".join(f"{letter}: {condition}" for condition, letter in letters.items())
+    click.echo(textwrap.fill(f"assumes {legend}", 80, subsequent_indent="  "))
+    for row in others:
+        text = f"{row.bound.name}: {row.answer.reason}"
+        click.echo(textwrap.fill(text, 80, subsequent_indent="  "))
     if made.exact is not None:
         click.echo(
-            f"exact (fixed order, slowest quadratic): {terminal.plain(made.exact.value)}; "
-            "/best is against the smallest\nproved bound of the same scheme."
+            f"exact, fixed order: {terminal.plain(made.exact.value)}. /exact: over the slowest "
+            "quadratic, same scheme;\n/best: over the smallest proved bound there. (?) claimed only; (~) an estimate."
         )
     for warning in made.warnings:
         click.echo(textwrap.fill(f"note: {warning}", 80, subsequent_indent="      "))
 
 
-def _line(row: Any, with_delta: bool) -> list[str]:
+def _line(row: Any, with_delta: bool, letters: dict[str, str]) -> list[str]:
+    """One row; assumptions are letters, which `letters` explains and grows by."""
     from reports import terminal
 
     def ratio(value: float | None) -> str:
         return "" if value is None else f"{value:.4g}"
 
-    mark = "" if row.bound.standing == "theorem" else f" [{row.bound.standing}]"
+    mark = {"claim": " (?)", "estimate": " (~)"}.get(row.bound.standing, "")
     line = [
         row.bound.name + mark, terminal.plain(row.answer.epsilon), ratio(row.ratio_to_best),
         ratio(row.ratio_to_exact),
     ]  # fmt: skip
     if with_delta:
         line.append("" if row.converted is None else terminal.plain(row.converted.epsilon))
-    return [*line, row.assumes]
+    for condition in row.assumes:
+        letters.setdefault(condition, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[len(letters)])
+    return [*line, " ".join(letters[condition] for condition in row.assumes)]
 
 
 @cli.command()

@@ -16,6 +16,7 @@ from verify.methods.properties import small_settings, try_to_break
 from verify.methods.quadratic import below_truth, exact_ratio
 from verify.methods.symbolic import all_hold, rational_identity
 from verify.methods.transcription import same_formula
+from verify.methods.truth import DESIGNED, above_the_truth, designed
 from verify.statement import Finding, Run, Statement, check
 
 STATEMENTS = (
@@ -211,3 +212,23 @@ def restated_formula_is_the_librarys(form: Callable[..., Any], run: Run) -> Find
         SOURCE, form, run, what="equation (127) against the library's formula",
         strategy=small_settings(full_batch=True, most_epochs=40).map(_full),
     )  # fmt: skip
+
+
+@check(
+    "thm-d.7", "valid", "exact laws of quadratics, enclosed",
+    form=SOURCE.epsilon,
+    mutants={
+        "half of the bound": lambda p, ctx: SOURCE.epsilon(p, ctx) / 2,
+        "order lost": lambda p, ctx: SOURCE.epsilon(p, ctx) / p.alpha / 2,
+    },
+)  # fmt: skip
+def above_the_truth_on_designed_quadratics(form: Callable[..., Any], run: Run) -> Finding:
+    """The exact divergence of full-batch descent from a point."""
+    return above_the_truth(
+        SOURCE,
+        form,
+        "fixed-order",
+        designed(run, full_batch=True),
+        what="thm-d.7",
+        domain=DESIGNED,
+    )

@@ -17,6 +17,7 @@ from verify.methods.elementary import exponential_above_tangent
 from verify.methods.enclosure import BITS, compare
 from verify.methods.symbolic import all_hold, rational_identity
 from verify.methods.transcription import same_formula
+from verify.methods.truth import DESIGNED, above_the_truth, designed
 from verify.statement import Finding, Run, Statement, check
 
 STATEMENTS = (
@@ -149,3 +150,24 @@ def above_the_recursion(form: TermByTerm, run: Run) -> Finding:
 def formula_is_the_printed_one(form: Callable[..., Any], run: Run) -> Finding:
     """The formula of `bounds` equals the display of Theorem 2.1."""
     return same_formula(BOUND, form, run, what="Theorem 2.1 against the library's formula")
+
+
+@check(
+    "thm-2.1", "valid", "exact laws of quadratics, enclosed",
+    form=BOUND.epsilon,
+    mutants={
+        "order lost": lambda p, ctx: BOUND.epsilon(p, ctx) / p.alpha / 2,
+        "n^2 for b^2, thrice": lambda p, ctx: BOUND.epsilon(p, ctx) * p.b**6 / p.n**6,
+    },
+)  # fmt: skip
+def above_the_truth_under_shuffling(form: Callable[..., Any], run: Run) -> Finding:
+    """Both directions of the exact divergence under one random partition, batches revealed."""
+    return above_the_truth(
+        BOUND,
+        form,
+        "shuffle-once",
+        designed(run),
+        centre="far",
+        what="thm-2.1",
+        domain=DESIGNED,
+    )

@@ -19,6 +19,7 @@ from verify.methods.enclosure import BITS, ball, compare
 from verify.methods.properties import fractions, small_settings, try_to_break
 from verify.methods.symbolic import all_hold, rational_identity
 from verify.methods.transcription import same_formula
+from verify.methods.truth import DESIGNED, above_the_truth, designed
 from verify.statement import Finding, Run, Statement, check
 
 STATEMENTS = (
@@ -188,3 +189,24 @@ def formula_is_the_printed_one(form: Callable[..., Any], run: Run) -> Finding:
         BOUND, form, run, strategy=small_settings(most_batches=3, most_epochs=3),
         what="the recursion of Theorem 4.3 against the library's evaluation",
     )  # fmt: skip
+
+
+@check(
+    "thm-4.3", "valid", "exact laws of quadratics, enclosed",
+    form=BOUND.epsilon,
+    mutants={
+        "a third of the bound": lambda p, ctx: BOUND.epsilon(p, ctx) / 3,
+        "a tenth of the order": lambda p, ctx: BOUND.epsilon(p, ctx) / 10,
+    },
+)  # fmt: skip
+def above_the_truth_under_resampling(form: Callable[..., Any], run: Run) -> Finding:
+    """Both directions of the exact divergence under fresh batches, which are revealed."""
+    return above_the_truth(
+        BOUND,
+        form,
+        "without-replacement",
+        designed(run),
+        centre="far",
+        what="thm-4.3",
+        domain=DESIGNED,
+    )
