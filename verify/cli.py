@@ -268,7 +268,7 @@ def compare(delta: str | None, as_json: bool, **values: Any) -> None:
     ]
     if delta is not None:
         columns.append((f"at {delta}", "right"))
-    columns.append(("assumes", "left"))
+    columns.append(("needs", "left"))
     blank = [""] * (len(columns) - 1)
     lines: list[list[str]] = []
     styles: list[str] = []
@@ -291,10 +291,9 @@ def compare(delta: str | None, as_json: bool, **values: Any) -> None:
         text = f"{row.bound.name}: {row.answer.reason}"
         click.echo(textwrap.fill(text, 80, subsequent_indent="  "))
     if made.exact is not None:
-        click.echo(
-            f"exact, fixed order: {terminal.plain(made.exact.value)}. /exact: over the slowest "
-            "quadratic, same scheme;\n/best: over the smallest proved bound there. (?) claimed only; (~) an estimate."
-        )
+        truth = terminal.plain(made.exact.value)
+        click.echo(f"exact, fixed order: {truth}. /exact: over the slowest quadratic, same scheme;")
+        click.echo("/best: over the least proved bound there. (?) claimed only; (~) an estimate.")
     for warning in made.warnings:
         click.echo(textwrap.fill(f"note: {warning}", 80, subsequent_indent="      "))
 
