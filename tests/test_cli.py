@@ -129,6 +129,9 @@ def test_noise_multiplier_stands_in_for_sigma2():
         (["audit", "--only", "thm-3.4"], "thm-3.3"),
         (["audit", "--effort", "heroic"], "heroic"),
         (["compare", *changed(alpha="1")], "order"),
+        (["estimate", "--scheme", "frob", *FIGURE], "frob"),
+        (["estimate", "--scheme", "poisson", *without("--alpha")], "--alpha"),
+        (["estimate", "--scheme", "poisson", *FIGURE, "--paths", "-1"], "paths"),
         (["compare", *FIGURE, "--delta", "2"], "--delta"),
         (["calibrate", "thm-4.2", *without("--sigma2", "--alpha"), "--delta", "1e-5",
           "--target-epsilon", "0"], "target"),
@@ -192,6 +195,35 @@ def test_calibrate_never_overspends():
     data = json.loads(done.stdout)
     assert Decimal(data["conversion"]["upper"]) <= 1
     assert Decimal(data["conversion"]["upper"]) > Decimal("0.999999")
+
+
+SMALL = [
+    "--n", "4", "--b", "2", "--epochs", "2", "--eta", "0.1", "--lambda", "1", "--beta", "4",
+    "--sensitivity", "4", "--sigma2", "1", "--alpha", "2",
+]  # fmt: skip
+
+
+def test_estimate_json_is_the_contract():
+    arguments = ["estimate", "--scheme", "shuffle-once", *SMALL, "--paths", "2000", "--json"]
+    data = json.loads(hiddenstate(*arguments, "--seed", "3").stdout)
+    assert set(data) == {"setting", "scheme", "paths", "seed", "exact", "estimates", "bounds"}
+    assert {"estimator", "value", "lower", "upper", "confidence", "void"} <= set(
+        data["estimates"][0]
+    )
+    assert data["paths"] == 2000
+    assert data["exact"] is not None
+    assert {row["bound"] for row in data["bounds"]} >= {"shuffle_partition"}
+    again = json.loads(hiddenstate(*arguments, "--seed", "3", "--jobs", "1").stdout)
+    assert data == again
+    other = json.loads(hiddenstate(*arguments, "--seed", "4").stdout)
+    assert data["estimates"] != other["estimates"]
+
+
+def test_estimate_prints_a_table_of_80_columns():
+    done = hiddenstate("estimate", "--scheme", "fixed-order", *SMALL, "--paths", "1000")
+    assert done.returncode == 0
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    assert "EXACT" in done.stdout
 
 
 def test_audit_writes_json_markdown_and_a_summary(tmp_path):

@@ -98,7 +98,8 @@ def cli(ctx: click.Context) -> None:
             "  hiddenstate bounds                list the bounds there are\n"
             "  hiddenstate bound thm-4.2 ...     one bound at one setting, with its enclosure\n"
             "  hiddenstate compare ...           every bound at one setting\n"
-            "  hiddenstate calibrate thm-4.2 ... the least noise for a target (epsilon, delta)\n\n"
+            "  hiddenstate calibrate thm-4.2 ... the least noise for a target (epsilon, delta)\n"
+            "  hiddenstate estimate ...          simulate, beside exact values and bounds\n\n"
             "`hiddenstate COMMAND --help` says more."
         )
 
@@ -350,6 +351,79 @@ def calibrate(
     click.echo(f"  order             {show(found.conversion.order)}")
     text = f"  {found.certificate}"
     click.echo(textwrap.fill(text, 80, subsequent_indent="  "))
+
+
+SCHEMES = ("fixed-order", "shuffle-once", "reshuffle", "without-replacement", "poisson")
+
+
+@cli.command()
+@setting_options
+@click.option("--scheme", required=True, type=click.Choice(SCHEMES), help="how batches are drawn")
+@click.option("--paths", type=click.IntRange(100), default=200_000, show_default=True,
+              help="runs simulated on each of the two data sets")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--jobs", type=click.IntRange(1, 256), default=None, help="parallel workers")
+@click.option("--quiet", is_flag=True, help="no progress")
+@click.option("--json", "as_json", is_flag=True, help="for programs")
+def estimate(
+    scheme: str, paths: int, seed: int, jobs: int | None, quiet: bool, as_json: bool, **values: Any
+) -> None:
+    """Simulate noisy SGD on a 1-D quadratic and estimate the Renyi divergence of its last iterate.
+
+    The table sets each estimator's interval beside the exact value and every bound that applies.
+    """
+    import os
+
+    from bounds.setting import InvalidInput
+    from empirical.experiments import estimate as run
+    from reports import terminal
+    from verify import comparison
+
+    setting = read_setting(values)
+    try:
+        with terminal.progress() as bar:
+            task = bar.add_task("simulating", total=paths, visible=not quiet)
+            found = run(
+                setting, scheme, paths, seed, workers=jobs or os.cpu_count() or 1,
+                progress=lambda done, total: bar.update(task, completed=done, total=total),
+            )  # fmt: skip
+        rows = comparison.about(setting, found.scheme.title)
+    except InvalidInput as error:
+        fail(str(error))
+    if as_json:
+        emit(found.as_json([comparison.row_json(row) for row in rows]))
+    else:
+        _show_estimate(found, rows)
+    raise SystemExit(3 if found.interrupted else 0)
+
+
+def _show_estimate(found: Any, rows: Any) -> None:
+    from reports import terminal
+
+    def number(value: float | None) -> str:
+        return "" if value is None else terminal.plain(value)
+
+    columns: list[tuple[str, Literal["left", "right"]]] = [
+        ("estimator", "left"), ("value", "right"), ("lower", "right"), ("upper", "right"),
+        ("void if", "left"),
+    ]  # fmt: skip
+    lines = [
+        [item.estimator, number(item.value), number(item.lower), number(item.upper),
+         f"undecided: {item.undecided}" if item.undecided else item.void]
+        for item in found.estimates
+    ]  # fmt: skip
+    if found.exact is not None:
+        ends = (float(found.exact.lower), float(found.exact.upper))
+        lines.append(["EXACT", number(found.exact.value), *map(number, ends), found.exact.method])
+    lines += [[row.bound.name, number(row.answer.epsilon), "", "", "bound"] for row in rows]
+    terminal.table(columns, lines)
+    level = found.estimates[0].confidence if found.estimates else ""
+    click.echo(textwrap.fill(f"{found.scheme.title}: {found.problem}", 80, subsequent_indent="  "))
+    click.echo(f"{found.paths} paths a side, seed {found.seed}, each interval at {level}.")
+    if found.unknown and found.exact is None:
+        click.echo(textwrap.fill(f"no exact value: {found.unknown}", 80, subsequent_indent="  "))
+    if found.interrupted:
+        click.echo("Interrupted; the finished paths are used.")
 
 
 def main() -> None:

@@ -59,12 +59,13 @@ class Comparison:
         return {
             "setting": self.setting.as_strings(),
             "exact": None if self.exact is None else self.exact.as_json(),
-            "bounds": [_row_json(row) for row in self.rows],
+            "bounds": [row_json(row) for row in self.rows],
             "warnings": list(self.warnings),
         }
 
 
-def _row_json(row: Row) -> dict[str, object]:
+def row_json(row: Row) -> dict[str, object]:
+    """One row by the contract, with what this toolkit adds."""
     answer = row.answer
     said: dict[str, object] = {
         "bound": answer.bound,
@@ -126,6 +127,15 @@ def compare(setting: Setting, delta: Fraction | None = None) -> Comparison:
         )
     warnings = tuple(dict.fromkeys(note for row in done for note in row.answer.notes))
     return Comparison(setting, tuple(done), exact, warnings)
+
+
+def about(setting: Setting, scheme: str) -> tuple[Row, ...]:
+    """The proved upper bounds that apply under one scheme, the least first."""
+    rows = [
+        Row(bound, _answer(bound, setting)) for bound in registry().values()
+        if bound.quantity == "renyi-divergence" and bound.scheme == scheme
+    ]  # fmt: skip
+    return tuple(sorted((row for row in rows if _valid(row)), key=_value))
 
 
 def _value(row: Row) -> float:

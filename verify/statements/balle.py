@@ -18,9 +18,9 @@ STATEMENTS = (
         "((n/b - j0 - 1) 2 eta sigma^2) (1 - 2 eta beta lambda/(beta + lambda))^((n/b - j0)/2)",
         cited=True,
         severity="statement",
-        reading="L is the Lipschitz constant of the loss, as the statement says. On R^d no strongly "
-        "convex loss is Lipschitz; the source projects onto a bounded set, and what is compared is "
-        "the formula",
+        reading="L is the Lipschitz constant of the loss, as the statement says. On R^d no "
+        "strongly convex loss is Lipschitz; the source projects onto a bounded set, and what is "
+        "compared is the formula",
         finding="The source multiplies its noise by the step size, so its sigma^2 becomes "
         "2 sigma^2/eta here and not 2 eta sigma^2: (111) differs from the source by the factor "
         "1/eta^2 and is below the exact divergence of the last batch once eta > 1. Section D.6 "

@@ -31,8 +31,8 @@ STATEMENTS = (
         rests_on=("lem-3.2", "lem-d.3", "lem-4.1", "eq-157"),
         reading="S bounds the mean over batch sequences of exp((alpha-1) alpha a), where a is the "
         "bound on R_alpha/alpha for a fixed sequence, which does not depend on the order; (157) "
-        "writes the divergence itself in its place, whose order Lemma 3.2 would change: that link does "
-        "not follow, and the argument is repaired here",
+        "writes the divergence itself in its place, whose order Lemma 3.2 would change: that link "
+        "does not follow, and the argument is repaired here",
     ),
 )
 
