@@ -35,6 +35,9 @@ class MissingParameter(InvalidInput):
         flags = ", ".join(PARAMETERS[name].flag for name in self.names)
         super().__init__(f"{who} needs {flags}, which was not given")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.names, self.who))
+
 
 class AssumptionViolated(InvalidInput):
     """A parameter setting outside what a bound assumes.

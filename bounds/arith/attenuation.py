@@ -10,14 +10,14 @@ u(Qz)(1 - Qz) = r (1 - pz)(u(z) + a) has two particular solutions, found by comp
 one in the products (Qz; Q)_n and one in powers of z:
 
     early(z) = a (-1 + sum_(n>=1) t_n),  t_1 = Q (1 - Qz)/(1 - Q^2/p),
-                                         t_(n+1) = t_n Q (1 - Q^n)(1 - Q^(n+1) z)/(1 - Q^(n+2)/p);
+                                       t_(n+1) = t_n Q (1 - Q^n)(1 - Q^(n+1) z)/(1 - Q^(n+2)/p);
     late(z)  = a (r/(1 - r) + p/(1 - p) (S(z) - T(z))),
                    S(z) = z sum_(n>=0) (Q; Q)_n/(pQ; Q)_n (pz)^n,
                    T(z) = r^k sum_(n>=0) B_n (pz)^n,  B_n = (r; Q)_n/(Q; Q)_n.
 
-T solves the equation without a (q-binomial theorem); taking it off removes the near-resonance of
-small p's, since S and T grow alike as p -> 1. Their coefficients have the quotient
-exp(-g_n), g_n = k log(1/p) + sum_(i=1..n) log(1 - d_i), d_i = Q^i (1 - p)^2/(p (1 - Q^i)^2), so that
+T solves the equation without a (q-binomial theorem). It is taken off because S and T grow alike as
+p -> 1, where late would lose digits without it. Their coefficients have the quotient exp(-g_n),
+g_n = k log(1/p) + sum_(i=1..n) log(1 - d_i), d_i = Q^i (1 - p)^2/(p (1 - Q^i)^2), so that
 S - T = -r^k sum B_n (pz)^n (1 - exp(-g_n)) without cancellation.
 
 All t_n are positive. Since p > Q, the factor from t_n to t_(n+1) is below Q, so what is cut off
@@ -152,8 +152,8 @@ def _power_sum(start: Fraction, count: int, power: int) -> Any:
 def _late_product(ctx: Any, c: Any, size: int, held: int, low: int, high: int) -> Any:
     """log(f_low ... f_(high-1)), for z = Q^low not above 0.6.
 
-    = (high - low) log r - sum_(n>=1) p^n (1 - r^n)/(1 - Q^n) z^n (1 - Q^((high-low) n))/n, where the
-    coefficients of z^n are at most 1/n.
+    = (high - low) log r - sum_(n>=1) p^n (1 - r^n)/(1 - Q^n) z^n (1 - Q^((high-low) n))/n, where
+    the coefficients of z^n are at most 1/n.
     """
     count = high - low
     out = c.log * (2 * (size - held) * count)

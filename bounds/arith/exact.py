@@ -75,7 +75,8 @@ class Exact:
         bits = count * count * size * c.denominator.bit_length()
         if bits > LARGEST_RECURSION:
             raise TooCostly(
-                f"after {count} epochs of {size} updates the fraction has about {bits} bits; use balls"
+                f"after {count} epochs of {size} updates the fraction has about {bits} bits; "
+                "use balls"
             )
         from bounds.arith.attenuation import step_by_step
 

@@ -136,15 +136,14 @@ class Float64:
             ]
         )
         top = scales * values[0]
-        out = np.empty_like(scales)
         heads = _heads(scales, values)
-        suffixes = _power_sums(values, heads)
-        for i, s in enumerate(scales):
-            head = values[: heads[i]]
-            if top[i] <= 30:
-                mean = (np.sum(np.expm1(s * head)) + _tail(s, suffixes[heads[i]])) / count
-                out[i] = np.log1p(mean)
-                continue
+        out = _tails(scales, heads, _power_sums(values, heads))
+        small = top <= 30
+        for i in np.flatnonzero(small):
+            out[i] += np.expm1(scales[i] * values[: heads[i]]).sum()
+        out[small] = np.log1p(out[small] / count)
+        for i in np.flatnonzero(~small):
+            s, head = scales[i], values[: heads[i]]
             reach = np.searchsorted(-s * head, -(top[i] - 750.0))
             with np.errstate(under="ignore"):
                 kept = np.sum(np.exp(s * head[:reach] - top[i]))
@@ -238,9 +237,17 @@ def _critical(s: Fraction, p: Fraction, h: Fraction, steps: int) -> float:
 
 
 def _heads(scales: Array, values: Array) -> NDArray[np.intp]:
-    """How many leading terms of each order are not small."""
+    """How many leading terms of each order are not small, and some more.
+
+    Rounded up to a few per octave, so that many orders share the power sums of the rest.
+    """
     with np.errstate(divide="ignore", over="ignore"):
-        return np.searchsorted(-values, -_SMALL / scales, side="right")
+        least = np.searchsorted(-values, -_SMALL / scales, side="right")
+    least[scales > 1e20] = len(values)  # whose powers would overflow
+    grid = np.ceil(1.25 ** np.arange(2 + math.ceil(math.log(len(values), 1.25))))
+    grid = np.append(0, grid).astype(np.intp)
+    heads: NDArray[np.intp] = np.minimum(grid[np.searchsorted(grid, least)], len(values))
+    return heads
 
 
 def _power_sums(values: Array, cuts: NDArray[np.intp]) -> dict[int, Array]:
@@ -260,13 +267,15 @@ def _power_sums(values: Array, cuts: NDArray[np.intp]) -> dict[int, Array]:
     return sums
 
 
-def _tail(scale: float, sums: Array) -> float:
-    """sum of expm1(scale v) over the small terms, from their power sums."""
-    factor, tail = 1.0, 0.0
-    for k in range(_SERIES_TERMS):
-        factor *= scale / (k + 1)
-        tail += factor * sums[k]
-    return tail
+def _tails(scales: Array, heads: NDArray[np.intp], sums: dict[int, Array]) -> Array:
+    """sum of expm1(scale v) over the small terms, from their power sums [orders]."""
+    moments = np.array([sums[int(head)] for head in heads]).reshape(len(scales), _SERIES_TERMS)
+    with np.errstate(under="ignore"):
+        factors = np.cumprod(
+            np.minimum(scales, 1e20)[:, None] / np.arange(1, _SERIES_TERMS + 1), axis=1
+        )
+        tails: Array = (factors * moments).sum(axis=1)
+    return tails
 
 
 def outward(value: Any, direction: str) -> Any:

