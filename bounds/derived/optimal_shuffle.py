@@ -23,8 +23,7 @@ Note: V_r falls with r. Beyond r = l/2, where the corner of the minorant goes aw
 one completely monotone function of r to another; a ball sum takes the two parts separately.
 
 >>> from bounds.arith.float64 import Float64
->>> from bounds.arith.averaging import TERM_BY_TERM
-from bounds.bound import bind
+>>> from bounds.bound import bind
 >>> from bounds.setting import Setting
 >>> s = Setting.of(n=50, b=2, epochs=50, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4,
 ...                alpha=10)
@@ -37,6 +36,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from bounds.arith.averaging import TERM_BY_TERM
 from bounds.bound import Parameters, Source
 from bounds.derived import DERIVED
 from bounds.derived.optimal_fixed_order import chord, corner, printed_value, value

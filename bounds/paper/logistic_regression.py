@@ -8,7 +8,8 @@ multiplier; the Renyi divergence of a private normalisation of the features come
 Symbols: M = sigma_mul [-], noise standard deviation over clip norm S_g/2, before averaging.
 Direction: upper.
 Source: Ye and Shokri 2022, Corollary 5.3, equations (12), (13); Section F.1.
-Note: the corollary rests on Proposition 5.2, which fails for three or more classes; see the audit.
+Note: holds for two classes; for three or more its conclusion is false as printed (see the audit's
+cor-5.3), since Proposition 5.2 is.
 
 >>> from bounds.bound import find
 >>> from bounds.setting import Setting

@@ -38,7 +38,7 @@ from verify.methods.enclosure import ball
 
 BITS = 600
 CLASSES = 3
-DIGITS = 60
+DIGITS = 24
 Record = tuple[Fraction, int]
 
 
@@ -156,7 +156,7 @@ def stationary(problem: Problem) -> tuple[tuple[Fraction, Fraction], ...]:
     """A rational point of sum zero where the field is nearly zero, by Newton's iteration."""
     rows = [tuple(Fraction(v) for v in row) for row in problem.guess]
     for _ in range(60):
-        centre = [sum(row[k] for row in rows) / CLASSES for k in range(2)]
+        centre = [sum((row[k] for row in rows), start=Fraction(0)) / CLASSES for k in range(2)]
         rows = [tuple(row[k] - centre[k] for k in range(2)) for row in rows]
         value, slope = field(problem, _exact(rows))
         shift = flint.arb_mat(4, 4, [v.mid() for v in slope.entries()]).solve(value)

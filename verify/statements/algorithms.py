@@ -32,7 +32,8 @@ STATEMENTS = (
         severity="misprint",
         rests_on=("alg-1",),
         reading="ell is the training loss, which in Section 5 is the regularised one (7); a zero "
-        "gradient or feature, where a quotient is 0/0, stays zero",
+        "gradient or feature, where a quotient is 0/0, stays zero (a gradient is zero only for one "
+        "class); N(0, I_d) has the dimension of theta, which is (d + 1) c",
         finding="The clipping line divides by the norm of grad ell_0 but scales grad ell. With the "
         "regularised loss a record's clipped gradient can exceed the clip norm without bound, and "
         "the next line adds lambda theta once more; Propositions 5.2 and F.2 scale grad ell_0.",

@@ -75,7 +75,7 @@ def mended_claim(problem: Problem) -> Any:
     smooth = (problem.feature_norm2 + 1) / 2
     square = contraction(1 - given.eta * given.lambda_, given.eta, smooth)
     if given.eta * (given.lambda_ + smooth) < 1 and square < 1:
-        raise NotImplementedError("the corrected bound is not evaluated here")
+        raise ValueError("q < 1: the corrected bound applies and wants evaluating")
 
 
 def contraction(c: Any, eta: Any, beta: Any) -> Any:
@@ -204,15 +204,19 @@ def clipped_updates_contract_by_q(form: Mended, run: Run) -> Finding:
     through it alone. Two classes: (I - u u') T = 0, so J = c I where clipping acts, and |1 - eta
     (beta + lambda)| <= c elsewhere for eta <= 2/(beta + 2 lambda).
     """
-    c, eta, beta, t, tau, lam, a, b, p, size = sp.symbols(
-        "c eta beta t tau lambda a b p V", positive=True
-    )
+    c, eta, beta, t, tau, lam, p = sp.symbols("c eta beta t tau lambda p", positive=True)
+    half, v, w = sp.symbols("x v_1 v_2", real=True)
+    # u and v span a plane; every unit vector of it but one is ((1 - x^2), 2 x)/(1 + x^2).
+    u = ((1 - half**2) / (1 + half**2), 2 * half / (1 + half**2))
+    along = u[0] * v + u[1] * w
+    reflected = (2 * along * u[0] - v) ** 2 + (2 * along * u[1] - w) ** 2
     slope = c / beta - eta * tau
     bound = eta * tau * c**2 / (4 * slope)
     domain = "any number of classes, eta (lambda + beta) < 1; two classes, every step allowed"
     links = [
-        (4 * a * a - 4 * a * a + size - size, "|2 a u - v|^2 = |v|^2"),
-        (bound - eta * tau * (c * t - slope * t**2) - eta * tau * slope * (t - c / (2 * slope)) ** 2,
+        (reflected - v**2 - w**2, "|2 a u - v|^2 = |v|^2"),
+        (bound - eta * tau * (c * t - slope * t**2)
+         - eta * tau * slope * (t - c / (2 * slope)) ** 2,
          "the quadratic in t is below its top by a square"),
         (c**2 + bound.subs(tau, 1) - form.square(c, eta, beta), "the top at tau = 1 is q^2"),
         (beta / (c - eta * beta) - tau * beta / (c - eta * tau * beta)
