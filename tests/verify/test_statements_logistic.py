@@ -10,8 +10,14 @@ import pytest
 
 from bounds.arith.ball import precision
 from verify.methods.slow_direction import BITS, estimate
+from verify.statement import Run
 from verify.statements.logistic import POINTS, clipped_form
-from verify.statements.logistic_conclusion import WITNESS, contraction, printed_claim
+from verify.statements.logistic_conclusion import (
+    WITNESS,
+    above_the_truth_with_three_classes,
+    contraction,
+    printed_claim,
+)
 
 RNG = np.random.default_rng(7)
 
@@ -226,3 +232,9 @@ def test_the_corrected_contraction_holds_at_random_and_is_nearly_attained():
         assert norm <= q + 1e-12
         worst = max(worst, (norm - c) / (q - c))
     assert worst > 0.7
+
+
+def test_twice_the_bound_is_not_called_false():
+    # The certified divergence is about one and a half times the bound: no more may be claimed.
+    found = above_the_truth_with_three_classes(lambda problem: printed_claim(problem) * 2, Run())
+    assert found.outcome == "undecided"

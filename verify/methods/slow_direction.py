@@ -15,9 +15,10 @@ D = diag(d_i), 0 < mu = d_0 the least. Over one epoch, in whatever order,
 
 and without the errors this is a Gaussian recursion, the same for every order. `Estimates` bounds
 the errors in mean square: curvature of the field, movement within an epoch, the record's own
-Jacobian, rounding of t and W, and runs that leave the neighbourhood. The statistic
-clip(X_0, -R, R) then has means that differ by at least `gap` and a standard deviation of at most
-`spread` under the second law, and
+Jacobian, rounding of t and W, and runs that leave the neighbourhood: with U the Gaussian part, a
+run is followed up to the first epoch at which |U| or |X - U| exceeds `radius`. The statistic
+clip(X_0, -R, R), R twice the radius, then has means that differ by at least `gap` and a standard
+deviation of at most `spread` under the second law, and
 
     R_2 >= log(1 + chi^2) >= log(1 + gap^2/spread^2)
 
@@ -245,13 +246,11 @@ def estimate(problem: Problem) -> Estimates:
     # Movement within an epoch: |theta_j - theta_0| <= 4 h n + 2 h s max |S_j|, Doob for the noise.
     stray = pull * (lipschitz + decay) * (4 * pull + 8 * h * s * flint.arb(n).sqrt())
 
-    biggest = flint.arb(0)
     drift, deviation, largest = flint.arb(0), flint.arb(0), flint.arb(0)
     for i in range(4):
         row = [w[i, k] for k in range(4)]
         size2 = sum((v * v for v in row), start=flint.arb(0))
         variance = h * s * s * size2 / (rates[i] * (2 - pull * rates[i]))
-        biggest += variance
         largest = variance.max(largest)
         # |ghat_z| <= 1.
         drift += size2 / (n * rates[i]) ** 2

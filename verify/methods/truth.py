@@ -83,8 +83,9 @@ def above_the_truth(
                             "right": list(decimal_bounds(claimed, DIGITS)), "relation": "<=",
                         },
                     )  # fmt: skip
-                tight = bool((claimed - low).overlaps(low * flint.arb("1e-15"))) or claimed >= low
-                if not tight and not claimed >= high:
+                # Where a bound is attained the two enclosures cannot be told apart.
+                attained = bool(abs(claimed - low) < high * flint.arb("1e-15"))
+                if not attained and not claimed >= high:
                     return Finding("undecided", "point", domain, f"{what}: the balls overlap")
                 ratio = float((claimed / high).mid()) if high > 0 else float("inf")
             if tightest is None or ratio < tightest[0]:

@@ -10,6 +10,8 @@ from typing import Any
 
 import sympy as sp
 
+from empirical.simulate import FAULTS
+from verify.methods.statistical import follows_the_law
 from verify.methods.symbolic import all_hold, rational_identity
 from verify.statement import Finding, Run, Statement, check
 
@@ -40,6 +42,11 @@ STATEMENTS = (
         correction="the same with grad ell_0(theta; x_i) in the numerator",
     ),
 )
+
+
+def no_fault(problem: Any, plan: Any) -> Any:
+    """The healthy simulator."""
+    return plan
 
 
 @dataclass(frozen=True)
@@ -187,3 +194,19 @@ def clipped_gradients_are_clipped(form: Callable[..., Any], run: Run) -> Finding
             )  # fmt: skip
     return Finding("holds", "point", domain, "squared norms after clipping are at most (Sg/2)^2",
                    certificate={"kind": "points", "count": 2})  # fmt: skip
+
+
+@check(
+    "alg-1", "valid", "simulation, Kolmogorov-Smirnov at one family-wise level",
+    form=None, readings={"simulated": no_fault},
+    part="law",
+    mutants=dict(FAULTS),
+)  # fmt: skip
+def simulation_follows_the_law(form: Callable[[Any, Any], Any], run: Run) -> Finding:
+    """Batches drawn one by one under both schemes of Algorithm 1, against the laws as derived."""
+    fault = None if form is no_fault else form
+    once = follows_the_law("shuffle-once", fault, run, literal=True)
+    if once.outcome != "holds":
+        return once
+    afresh = follows_the_law("without-replacement", fault, run, literal=True)
+    return replace(afresh, detail=f"{once.detail}; {afresh.detail}")

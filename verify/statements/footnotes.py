@@ -11,9 +11,11 @@ import flint
 import sympy as sp
 
 from bounds.arith.ball import precision
+from bounds.bound import find
 from bounds.setting import Setting
 from verify.methods.enclosure import BITS, ball, compare
 from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.truth import above_the_truth
 from verify.statement import Finding, Run, Statement, check
 
 STATEMENTS = (
@@ -56,6 +58,14 @@ STATEMENTS = (
         "q^(l-m), it is not the smallest; see the other reading",
     ),
 )
+
+
+QUOTED = find("ryffel_2022")
+
+
+def wider(p: Any, ctx: Any) -> Any:
+    """The quoted bound with b^2 in place of n^2."""
+    return QUOTED.epsilon(p, ctx) * p.n**2 / p.b**2
 
 
 @check(
@@ -260,3 +270,24 @@ def halves_are_best(form: Halving, run: Run) -> Finding:
         seed=run.seed,
     )  # fmt: skip
     return all_hold([product, shape])
+
+
+@check(
+    "fn-2", "valid", "exact laws of quadratics, enclosed",
+    form=None,
+    readings={"the quoted bound itself": QUOTED.epsilon, "with b^2, as Theorem 2.1": wider},
+    part="quoted bound",
+    mutants={"half of the quoted bound": lambda p, ctx: QUOTED.epsilon(p, ctx) / 2},
+)  # fmt: skip
+def quoted_bound_against_the_truth(form: Callable[..., Any], run: Run) -> Finding:
+    """The concurrent bound as quoted, against sampling without replacement on a quadratic.
+
+    It falls below the exact divergence, as the objection says that it might; Theorem 2.1's value,
+    with b^2 in place of n^2, does not here.
+    """
+    setting = Setting.of(n=2, b=1, epochs=1, eta=1, lambda_="1/2", beta="1/2", sensitivity=2,
+                         sigma2=1, alpha=2)  # fmt: skip
+    return above_the_truth(
+        QUOTED, form, "without-replacement", iter([setting]), centre="1/2", what="quoted bound",
+        domain="n = 2, b = 1, K = 1, eta = 1, lambda = beta = 1/2, S_g = 2, sigma^2 = 1, order 2",
+    )  # fmt: skip
