@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+import verify.derivations
 import verify.statements
 from verify.statement import Check, Statement
 
@@ -73,7 +74,7 @@ def inventory() -> Mapping[str, Entry]:
 
 @cache
 def registry() -> Registry:
-    """Import every module of `verify.statements` and match it with the inventory.
+    """Import every module of `verify.statements` and `verify.derivations`; match the inventory.
 
     Raises:
         RegistryError: for a statement that the inventory does not know, one declared twice, a
@@ -94,6 +95,16 @@ def registry() -> Registry:
             if getattr(value, "__module__", None) == module.__name__:
                 for made in getattr(value, "checks", ()):
                     checks.setdefault(made.statement, []).append(made)
+    for info in sorted(pkgutil.iter_modules(verify.derivations.__path__), key=lambda i: i.name):
+        chain = getattr(importlib.import_module(f"verify.derivations.{info.name}"), "CHAIN", None)
+        if chain is None:
+            continue
+        for statement in chain.statements:
+            if statement.id in statements:
+                raise RegistryError(f"{statement.id} is declared twice")
+            statements[statement.id] = statement
+        for made in chain.checks:
+            checks.setdefault(made.statement, []).append(made)
     return match(inventory(), statements.values(), checks)
 
 

@@ -1,0 +1,1 @@
+"""The paper's chains of (in)equalities as data, link by link, one module per chain."""
