@@ -189,9 +189,15 @@ class Bound:
         """What an answer at this setting should say beside the number."""
         said: list[str] = []
         if not setting.divides:
+            dropped = self.scheme not in ("without replacement", "Poisson")
             said.append(
                 f"b does not divide n: n/b = {setting.n}/{setting.b} is replaced by "
-                f"{setting.batches} (footnote 3: the last records of each epoch are dropped)"
+                f"{setting.batches} "
+                + (
+                    "(footnote 3: the last records of each epoch are dropped)"
+                    if dropped
+                    else "updates an epoch; the sampling probability stays b/n"
+                )
             )
         if self.notes:
             said.extend(self.notes(setting))
