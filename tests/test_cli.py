@@ -235,11 +235,26 @@ def test_audit_writes_json_markdown_and_a_summary(tmp_path):
     assert found["fn-4"].verdict == "refuted"
     assert found["fn-4"].severity == "misprint"
     assert found["fn-5"].verdict == "proved"
-    assert found["eq-001"].verdict == "open"
+    assert found["eq-001"].verdict == "open"  # not asked for
     assert "fn-4" in (tmp_path / "o" / "audit.md").read_text()
     assert "refuted" in done.stdout
     assert done.stdout.strip().splitlines()[-1].endswith("audit.md")
     assert all(len(line) <= 80 for line in done.stdout.splitlines()[:-1])
+
+
+def test_diff_names_changed_verdicts(tmp_path):
+    for name, only in (("a", "fn-4"), ("b", "fn-4"), ("c", "fn-5")):
+        hiddenstate("audit", "--only", only, "--out", str(tmp_path / name), "--quiet")
+    files = {name: str(tmp_path / name / "audit.json") for name in "abc"}
+    same = hiddenstate("diff", files["a"], files["b"])
+    assert same.returncode == 0
+    assert same.stdout.startswith("0 verdicts changed")
+    other = hiddenstate("diff", files["a"], files["c"], "--json")
+    assert other.returncode == 1
+    assert {"id": "fn-4", "old": "refuted (misprint)", "new": "open"} in json.loads(other.stdout)
+    missing = hiddenstate("diff", files["a"], str(tmp_path / "none.json"))
+    assert missing.returncode == 2
+    assert len(missing.stderr.strip().splitlines()) == 1
 
 
 def test_an_interrupted_audit_saves_what_it_has(tmp_path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -22,6 +24,29 @@ def test_ci_runs_the_readme_command():
 
 def test_the_audit_command_is_there():
     assert "hiddenstate audit" in block("audit-command")
+
+
+def test_what_it_finds_is_the_published_audit():
+    published = json.loads((ROOT / "reports" / "published" / "audit.json").read_text())
+    verdicts = {s["id"]: (s["verdict"], s["severity"]) for s in published["statements"]}
+    count = Counter(verdict for verdict, _ in verdicts.values())
+    said = re.search(
+        r"the paper's (\d+) statements, (\d+) are proved, (\d+) certified, (\d+) cited and (\d+) "
+        r"definitions; (\d+) are\s+refuted as printed.*?; (\d+) is open", README, re.S,
+    )  # fmt: skip
+    assert said
+    assert [int(number) for number in said.groups()] == [
+        len(verdicts), *(count[name] for name in (
+            "proved", "certified", "cited", "definition", "refuted", "open"
+        ))
+    ]  # fmt: skip
+    for name in ("thm-2.1", "thm-3.3", "thm-4.2", "thm-4.3", "thm-d.4", "thm-d.6"):
+        assert verdicts[name][0] == "proved"
+    for name in ("prop-5.2", "cor-5.3", "txt-4.1-crossover", "txt-4.2-converges-forever",
+                 "txt-4.2-after-50-epochs"):  # fmt: skip
+        assert verdicts[name] == ("refuted", "statement")
+    assert verdicts["fn-4"] == ("refuted", "misprint")
+    assert verdicts["eq-157"] == ("refuted", "step")
 
 
 def test_the_words_of_the_project():

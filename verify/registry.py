@@ -39,13 +39,6 @@ class Registry:
     statements: Mapping[str, Statement]
     checks: Mapping[str, tuple[Check, ...]]
 
-    def named(self) -> list[str]:
-        """Ids of the statements that carry a name, other than numbered equations and prose."""
-        return [
-            entry.id for entry in self.inventory.values()
-            if entry.kind not in ("equation", "prose")
-        ]  # fmt: skip
-
     def falls_with(self, refuted: str) -> tuple[str, ...]:
         """What rests on a statement, directly or through others, in the inventory's order."""
         reached = {refuted}
