@@ -14,6 +14,7 @@ and, where the defaults do not fit, DIRECTION, QUANTITY, STANDING, NOTES, FULL_B
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -278,11 +279,26 @@ class Bound:
         from bounds.arith.ball import decimal_bounds
 
         lower, upper = decimal_bounds(self.enclose(checked, digits), digits)
+        notes = self.remarks(checked)
+        try:
+            double = float(self.float64(checked))
+        except InvalidInput as error:
+            # Balls reach further than doubles: their end, rounded outward, is the double then.
+            double = _outer_double(upper if self.direction == "upper" else lower, self.direction)
+            notes = (*notes, f"epsilon is taken from the enclosure ({error})")
         return Answer(
             self.name, self.statement, self.direction, checked, True,
-            epsilon=float(self.float64(checked)), lower=lower, upper=upper,
-            notes=self.remarks(checked),
+            epsilon=double if math.isfinite(double) else None, lower=lower, upper=upper,
+            notes=notes,
         )  # fmt: skip
+
+
+def _outer_double(end: str, direction: str) -> float:
+    """The double next to a decimal, away from the enclosure."""
+    value = float(end)
+    if direction == "upper":
+        return math.nextafter(value, math.inf)
+    return math.nextafter(value, 0.0) if direction == "lower" else value
 
 
 def bind(setting: Setting, ctx: Any, orders: Sequence[Fraction] | None = None) -> Parameters:

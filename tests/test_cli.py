@@ -128,6 +128,7 @@ def test_noise_multiplier_stands_in_for_sigma2():
         (["bound", "thm-4.2", "--frob", "1"], "--frob"),
         (["audit", "--only", "thm-3.4"], "thm-3.3"),
         (["audit", "--effort", "heroic"], "heroic"),
+        (["audit", "thm-3.3"], "--only thm-3.3"),
         (["compare", *changed(alpha="1")], "order"),
         (["estimate", "--scheme", "frob", *FIGURE], "frob"),
         (["estimate", "--scheme", "poisson", *without("--alpha")], "--alpha"),
@@ -227,7 +228,7 @@ def test_estimate_prints_a_table_of_80_columns():
 
 
 def test_audit_writes_json_markdown_and_a_summary(tmp_path):
-    done = hiddenstate("audit", "--only", "fn-4", "--only", "fn-5", "--out", str(tmp_path / "o"))
+    done = hiddenstate("audit", "--only", "fn-4", "fn-5", "--out", str(tmp_path / "o"))
     assert done.returncode == 0, done.stderr
     result = jsonfile.read(tmp_path / "o" / "audit.json")
     found = {record.id: record for record in result.statements}
@@ -240,6 +241,13 @@ def test_audit_writes_json_markdown_and_a_summary(tmp_path):
     assert "refuted" in done.stdout
     assert done.stdout.strip().splitlines()[-1].endswith("audit.md")
     assert all(len(line) <= 80 for line in done.stdout.splitlines()[:-1])
+
+
+def test_where_doubles_do_not_reach_the_enclosure_answers():
+    many = hiddenstate("bound", "thm-4.2", *changed(n="100000000", b="1"), "--json")
+    data = json.loads(many.stdout)
+    assert Decimal(data["upper"]) <= Decimal(data["epsilon"])
+    assert "taken from the enclosure" in data["notes"][0]
 
 
 def test_diff_names_changed_verdicts(tmp_path):

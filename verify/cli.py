@@ -106,7 +106,8 @@ def cli(ctx: click.Context) -> None:
 
 
 @cli.command()
-@click.option("--only", multiple=True, metavar="ID", help="only this statement; may be repeated")
+@click.argument("more", nargs=-1, metavar="")
+@click.option("--only", multiple=True, metavar="ID ...", help="only these statements")
 @click.option("--effort", type=click.Choice(["quick", "standard", "full"]), default="quick",
               show_default=True, help="how hard to look")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1, 256), default=None, help="parallel processes")
@@ -115,7 +116,13 @@ def cli(ctx: click.Context) -> None:
               help="folder for audit.json and audit.md")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="no summary and no progress")
 def audit(
-    only: tuple[str, ...], effort: str, jobs: int | None, seed: int, out: str, quiet: bool
+    more: tuple[str, ...],
+    only: tuple[str, ...],
+    effort: str,
+    jobs: int | None,
+    seed: int,
+    out: str,
+    quiet: bool,
 ) -> None:
     """Check the paper's statements and write the verdicts with their evidence."""
     import os
@@ -126,6 +133,9 @@ def audit(
     from verify.statement import Run
 
     known = registry()
+    if more and not only:
+        fail(f"{more[0]!r} is not an option; to check one statement, write --only {more[0]}")
+    only = (*only, *more)
     for name in only:
         if name not in known.inventory:
             import difflib
@@ -223,7 +233,8 @@ def bound(name: str, as_json: bool, **values: Any) -> None:
     if not as_json:
         kind = "log-Sobolev constant" if made.quantity == "lsi-constant" else "epsilon"
         click.echo(f"{made.name}: {made.source}")
-        click.echo(f"  {kind} = {answer.epsilon:.17g}  ({made.direction}, rounded outward)")
+        shown = "beyond double precision" if answer.epsilon is None else f"{answer.epsilon:.17g}"
+        click.echo(f"  {kind} = {shown}  ({made.direction}, rounded outward)")
         click.echo(f"  enclosed in [{answer.lower},")
         click.echo(f"               {answer.upper}]")
         for remark in answer.notes:

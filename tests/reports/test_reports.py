@@ -108,7 +108,7 @@ def test_markdown_shows_everything_and_escapes_it():
     page = markdown.render(audit(nasty, REFUTED))
     assert "<script>" not in page
     assert "| **bold**" not in page
-    assert "Correction, proved: with the factor" in page
+    assert "Correction, proved: with the factor." in page
     assert "hiddenstate audit --only fn-4" in page
     assert "| 2 | 2 |" in page
     for line in page.splitlines():
