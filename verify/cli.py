@@ -99,6 +99,7 @@ def cli(ctx: click.Context) -> None:
             "  hiddenstate bound thm-4.2 ...     one bound at one setting, with its enclosure\n"
             "  hiddenstate compare ...           every bound at one setting\n"
             "  hiddenstate calibrate thm-4.2 ... the least noise for a target (epsilon, delta)\n"
+            "  hiddenstate certify AUDIT.json    re-check an audit's certificates\n"
             "  hiddenstate diff OLD NEW          which verdicts changed between two audits\n"
             "  hiddenstate estimate ...          simulate, beside exact values and bounds\n\n"
             "`hiddenstate COMMAND --help` says more."
@@ -534,6 +535,37 @@ def diff(old: str, new: str, as_json: bool) -> None:
             click.echo(f"{item['id']}: {item['old']} -> {item['new']}")
         click.echo(f"{len(changed)} verdicts changed between {old} and {new}")
     raise SystemExit(1 if changed else 0)
+
+
+@cli.command()
+@click.argument("file", type=click.Path(dir_okay=False))
+@click.option("--json", "as_json", is_flag=True, help="for programs")
+def certify(file: str, as_json: bool) -> None:
+    """Re-check the certificates of an audit with code that the audit does not use."""
+    from verify.certificates import checker
+
+    try:
+        report = checker.certify(Path(file))
+    except checker.Malformed as error:
+        fail(str(error))
+    if as_json:
+        emit({
+            "passed": dict(report.passed), "not_rechecked": dict(report.left),
+            "failed": report.failed, "alone": report.alone, "statements": report.statements,
+        })  # fmt: skip
+    else:
+        for kind, number in sorted(report.passed.items()):
+            click.echo(f"{number:5} {kind} certificates re-checked")
+        for kind, number in sorted(report.left.items()):
+            click.echo(f"{number:5} {kind} certificates say what was done, and are not re-checked")
+        for line in report.failed:
+            click.echo(f"FAILED {line}")
+        click.echo(
+            f"{report.alone} of {report.statements} proved, certified or refuted statements have "
+            "a certificate\nre-checked here; the others rest on the prover alone. "
+            f"{len(report.failed)} certificates failed."
+        )
+    raise SystemExit(1 if report.failed else 0)
 
 
 def _worded(found: tuple[str, str | None] | None) -> str:

@@ -6,7 +6,9 @@ is the zero polynomial, and it is evaluated besides at random rational points.
 
 from __future__ import annotations
 
+import keyword
 import random
+import re
 from collections.abc import Iterable
 from fractions import Fraction
 from math import prod
@@ -32,7 +34,7 @@ def rational_identity(
     witness = _nonzero_point(flat, names, seed)
     if zero and witness is None:
         certificate = {
-            "kind": "identity", "expression": str(difference), "points": POINTS, "seed": seed,
+            "kind": "identity", "expression": neutral(difference), "points": POINTS, "seed": seed,
         }  # fmt: skip
         return Finding("holds", "symbolic", domain, what, whole, certificate)
     if witness is not None:
@@ -42,6 +44,20 @@ def rational_identity(
             certificate={"kind": "point", "parameters": point, "difference": str(value)},
         )  # fmt: skip
     return Finding("undecided", "symbolic", domain, f"{what}: zero at points, not as a polynomial")
+
+
+def neutral(expression: Any) -> str:
+    """The expression as text in the grammar of certificates: its names are identifiers."""
+    made = sp.sympify(expression)
+    names: dict[Any, Any] = {}
+    for symbol in sorted(made.free_symbols, key=str):
+        plain = re.sub(r"\W", "_", str(symbol))
+        plain = (
+            f"{plain}_" if keyword.iskeyword(plain) or sp.Symbol(plain) in names.values() else plain
+        )
+        if plain != str(symbol):
+            names[symbol] = sp.Symbol(plain)
+    return str(made.xreplace(names))
 
 
 def _flatten(expression: Any) -> tuple[Any, set[Any]]:
