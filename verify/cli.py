@@ -94,7 +94,6 @@ def cli(ctx: click.Context) -> None:
         click.echo(
             "hiddenstate audits a privacy paper and computes its bounds.\n\n"
             "  hiddenstate audit                 check the paper's statements, write the verdicts\n"
-            "  hiddenstate audit --only thm-3.3  check one statement\n"
             "  hiddenstate bounds                list the bounds there are\n"
             "  hiddenstate bound thm-4.2 ...     one bound at one setting, with its enclosure\n"
             "  hiddenstate compare ...           every bound at one setting\n"
