@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 
 import pytest
+from hypothesis import settings
 
 SAMPLE = 12
+
+# The same examples every time: a red suite is red for everyone. HYPOTHESIS_PROFILE=default draws
+# afresh.
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
