@@ -411,7 +411,7 @@ def estimate(
                 progress=lambda done, total: bar.update(task, completed=done, total=total),
             )  # fmt: skip
             if figure is not None and not found.interrupted:
-                drawn = _draw_epochs(setting, scheme, paths, seed, workers, Path(figure), bar)
+                drawn = _draw_epochs(setting, found, workers, Path(figure), bar)
         rows = comparison.about(setting, found.scheme.title)
     except InvalidInput as error:
         fail(str(error))
@@ -427,10 +427,11 @@ def estimate(
 MOST_POINTS = 10
 
 
-def _draw_epochs(
-    setting: Any, scheme: str, paths: int, seed: int, workers: int, path: Path, bar: Any
-) -> str:
-    """Estimate at up to ten numbers of epochs and draw them; says where the figure is."""
+def _draw_epochs(setting: Any, found: Any, workers: int, path: Path, bar: Any) -> str:
+    """Estimate at up to ten numbers of epochs and draw them; says where the figure is.
+
+    found: the estimate at the last of them, which is not simulated again.
+    """
     from bounds.setting import InvalidInput
     from empirical.experiments import estimate as run
     from reports import figures
@@ -445,7 +446,10 @@ def _draw_epochs(
     results, rows = [], []
     for epochs in grid:
         there = setting.replace(epochs=epochs)
-        results.append(run(there, scheme, paths, seed, workers=workers))
+        results.append(
+            found if epochs == last
+            else run(there, found.scheme, found.paths, found.seed, workers=workers)
+        )  # fmt: skip
         about = comparison.about(there, results[-1].scheme.title)
         rows.append({row.bound.name: row for row in about})
         bar.advance(task)

@@ -154,7 +154,7 @@ def judge(
     return StatementRecord(
         **common, verdict=printed, severity=declared.severity if refuted else None,
         printed=declared.printed, reading=declared.reading,
-        finding=declared.finding if refuted or declared.finding else "",
+        finding=declared.finding,
         correction=correction, impact=impact,
         rests_on=declared.rests_on, evidence=tuple(evidence), tried=tried,
     )  # fmt: skip

@@ -144,20 +144,17 @@ def _judge(name: str, statement: str, panel: Panel) -> Finding:
     )  # fmt: skip
 
 
-def _doubled(bound_name: str) -> Callable[[Bound, Setting], Any]:
+def _scaled(panel: Panel, bound_name: str, factor: Fraction) -> Panel:
+    """The panel with one bound's curve multiplied by a factor."""
+
     def formula(bound: Bound, setting: Setting) -> Any:
-        value = bound.enclose(setting, 25)
-        return value * 200 if bound.name == bound_name else value
+        value = panel.formula(bound, setting)
+        return value * ball(factor) if bound.name == bound_name else value
 
-    return formula
+    return replace(panel, formula=formula)
 
 
-def _halved(bound_name: str) -> Callable[[Bound, Setting], Any]:
-    def formula(bound: Bound, setting: Setting) -> Any:
-        value = bound.enclose(setting, 25)
-        return value / 200 if bound.name == bound_name else value
-
-    return formula
+MUCH = Fraction(200)
 
 
 @check(
@@ -166,7 +163,7 @@ def _halved(bound_name: str) -> Callable[[Bound, Setting], Any]:
         "dynamics for the last batch": replace(
             FIGURE_1A, curves=(("dynamics", "fixed_order", LAST), *FIGURE_1A.curves[1:])
         ),
-        "naive bound divided by n": replace(FIGURE_1A, formula=_halved("naive_extension")),
+        "naive bound divided by n": _scaled(FIGURE_1A, "naive_extension", 1 / MUCH),
     },
 )  # fmt: skip
 def first_batch(form: Panel, run: Run) -> Finding:
@@ -177,8 +174,8 @@ def first_batch(form: Panel, run: Run) -> Finding:
 @check(
     "fig-1b", "constants", "enclosures at the caption's parameters", form=FIGURE_1B,
     mutants={
-        "naive bound divided by n": replace(FIGURE_1B, formula=_halved("naive_extension")),
-        "dynamics without contraction": replace(FIGURE_1B, formula=_doubled("fixed_order")),
+        "naive bound divided by n": _scaled(FIGURE_1B, "naive_extension", 1 / MUCH),
+        "dynamics without contraction": _scaled(FIGURE_1B, "fixed_order", MUCH),
     },
 )  # fmt: skip
 def last_batch(form: Panel, run: Run) -> Finding:
@@ -189,8 +186,8 @@ def last_batch(form: Panel, run: Run) -> Finding:
 @check(
     "fig-2a", "constants", "enclosures at the caption's parameters", form=FIGURE_2A,
     mutants={
-        "average replaced by its sum": replace(FIGURE_2A, formula=_doubled("shuffle_partition")),
-        "composition divided by n": replace(FIGURE_2A, formula=_halved("sampled_gaussian")),
+        "average replaced by its sum": _scaled(FIGURE_2A, "shuffle_partition", MUCH),
+        "composition divided by n": _scaled(FIGURE_2A, "sampled_gaussian", 1 / MUCH),
     },
 )  # fmt: skip
 def shuffle_and_partition(form: Panel, run: Run) -> Finding:
@@ -201,8 +198,8 @@ def shuffle_and_partition(form: Panel, run: Run) -> Finding:
 @check(
     "fig-2b", "constants", "enclosures at the caption's parameters", form=FIGURE_2B,
     mutants={
-        "recursion out by a factor": replace(FIGURE_2B, formula=_doubled("without_replacement")),
-        "composition divided by n": replace(FIGURE_2B, formula=_halved("sampled_gaussian")),
+        "recursion out by a factor": _scaled(FIGURE_2B, "without_replacement", MUCH),
+        "composition divided by n": _scaled(FIGURE_2B, "sampled_gaussian", 1 / MUCH),
     },
 )  # fmt: skip
 def without_replacement(form: Panel, run: Run) -> Finding:
