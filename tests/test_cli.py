@@ -295,3 +295,10 @@ def test_nothing_asked_says_what_can_be_done():
     done = hiddenstate()
     assert done.returncode == 0
     assert 5 <= len(done.stdout.splitlines()) <= 12
+
+
+def test_the_schemes_of_estimate_are_those_there_are() -> None:
+    from empirical.schemes import SCHEMES
+    from verify.cli.commands import estimate
+
+    assert set(estimate.SCHEMES) == set(SCHEMES)

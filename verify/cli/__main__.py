@@ -1,0 +1,5 @@
+"""`python -m verify.cli`."""
+
+from verify.cli import main
+
+main()

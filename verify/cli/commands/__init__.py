@@ -1,0 +1,1 @@
+"""One module a command: its file name is the command's name, `command` the click command."""

@@ -1,0 +1,39 @@
+"""`hiddenstate bound`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from verify.cli.options import emit, fail, read_setting, setting_options
+
+
+@click.command("bound", short_help="one bound at one setting, with its enclosure")
+@click.argument("name")
+@setting_options
+@click.option("--json", "as_json", is_flag=True, help="for programs")
+def command(name: str, as_json: bool, **values: Any) -> None:
+    """Evaluate one bound at one setting; NAME is a bound or a statement id (thm-4.2)."""
+    from bounds.bound import find
+    from bounds.setting import InvalidInput
+
+    setting = read_setting(values)
+    try:
+        made = find(name)
+        answer = made.answer(setting)
+    except InvalidInput as error:
+        fail(str(error))
+    if as_json:
+        emit(answer.as_json())
+    if not answer.applicable:
+        fail(f"{made.name} does not apply: {answer.reason}")
+    if not as_json:
+        kind = "log-Sobolev constant" if made.quantity == "lsi-constant" else "epsilon"
+        click.echo(f"{made.name}: {made.source}")
+        shown = "beyond double precision" if answer.epsilon is None else f"{answer.epsilon:.17g}"
+        click.echo(f"  {kind} = {shown}  ({made.direction}, rounded outward)")
+        click.echo(f"  enclosed in [{answer.lower},")
+        click.echo(f"               {answer.upper}]")
+        for remark in answer.notes:
+            click.echo(f"  note: {remark}")
