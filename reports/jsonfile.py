@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from reports.records import SCHEMA, Audit, Curve, Evidence, Series, StatementRecord
+from reports.records import SCHEMA, Audit, Curve, Evidence, Mutants, Series, StatementRecord
 
 
 class NotAnAudit(ValueError):
@@ -81,9 +81,11 @@ def read(path: Path) -> Audit:
 
 
 def _statement(item: dict[str, Any]) -> StatementRecord:
+    mutants = item.get("mutants")
     return StatementRecord(
         **{
             **item,
+            "mutants": mutants and Mutants(mutants["tried"], tuple(mutants["survived"])),
             "impact": tuple(item["impact"]),
             "rests_on": tuple(item["rests_on"]),
             "evidence": tuple(Evidence(**piece) for piece in item["evidence"]),

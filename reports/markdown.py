@@ -46,6 +46,7 @@ def render(audit: Audit) -> str:
         "refuted": wording.by_impact(audit.statements),
         "checked": [r for r in audit.statements if not wording.not_checked(r)],
         "unchecked": [r.id for r in audit.statements if wording.not_checked(r)],
+        "mutants": wording.mutants(audit.statements),
         "rows": rows,
     }
     text = environment.from_string(source).render(context)

@@ -94,8 +94,28 @@ class Series:
 
 
 @dataclass(frozen=True)
+class Mutants:
+    """How many wrong forms the checks of a statement were run on, and which of them passed."""
+
+    tried: int
+    survived: tuple[str, ...] = ()
+
+    @property
+    def rejected(self) -> int:
+        """How many were rejected."""
+        return self.tried - len(self.survived)
+
+    def as_json(self) -> dict[str, Any]:
+        """As it stands in an audit file."""
+        return {"tried": self.tried, "rejected": self.rejected, "survived": list(self.survived)}
+
+
+@dataclass(frozen=True)
 class StatementRecord:
-    """One statement of the paper with its verdict and evidence."""
+    """One statement of the paper with its verdict and evidence.
+
+    mutants: what its checks said of wrong forms; None where they were not run on any.
+    """
 
     id: str
     kind: str
@@ -112,6 +132,7 @@ class StatementRecord:
     rests_on: tuple[str, ...]
     evidence: tuple[Evidence, ...]
     tried: str = ""
+    mutants: Mutants | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The contract's keys, then what this record adds."""
@@ -131,6 +152,7 @@ class StatementRecord:
             "reading": self.reading,
             "finding": self.finding,
             "tried": self.tried,
+            "mutants": None if self.mutants is None else self.mutants.as_json(),
         }
 
 

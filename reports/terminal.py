@@ -77,6 +77,9 @@ def summary(audit: Audit, file: IO[str] | None = None) -> None:
         rows.append([name, str(number), said])
         styles.append(STYLE[name])
     table([("verdict", "left"), ("statements", "right"), ("meaning", "left")], rows, file, styles)
+    rejected = wording.mutants(audit.statements)
+    if rejected:
+        out.print(_fold(rejected, "", ""))
     refuted = wording.by_impact(audit.statements)
     if refuted:
         out.print("Refuted as printed:", style="bold")

@@ -53,6 +53,19 @@ def correction(record: StatementRecord) -> str:
     return f"{record.correction['statement']} ({record.correction['verdict']})"
 
 
+def mutants(statements: Iterable[StatementRecord]) -> str:
+    """What the checks said of wrong forms, in a sentence; empty where they were not run on any."""
+    run = [record.mutants for record in statements if record.mutants is not None]
+    tried = sum(item.tried for item in run)
+    if not tried:
+        return ""
+    rejected = sum(item.rejected for item in run)
+    return (
+        f"The checks were also run on {tried} wrong forms of {len(run)} statements, and rejected "
+        f"{rejected} of them ({100 * rejected / tried:.1f}%)."
+    )
+
+
 def not_checked(record: StatementRecord) -> bool:
     """Whether no check has looked at it yet."""
     return record.verdict == "open" and not record.evidence

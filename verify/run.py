@@ -14,7 +14,7 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from reports.records import Audit, Evidence, Series, StatementRecord
+from reports.records import Audit, Evidence, Mutants, Series, StatementRecord
 from verify.registry import Registry, registry
 from verify.statement import Check, Run
 from verify.verdict import verdict
@@ -42,6 +42,15 @@ def perform(name: str, index: int, about: str, run: Run) -> tuple[Evidence, tupl
     return replace(evidence, seconds=time.perf_counter() - start), series
 
 
+def attack(name: str, index: int, title: str, seed: int) -> bool:
+    """Whether a check rejects one of its mutants; an exception is no rejection."""
+    made = registry().checks[name][index]
+    try:
+        return made.run(made.mutants[title], Run("quick", seed)).outcome == "fails"
+    except Exception:
+        return False
+
+
 def broken(made: Check, about: str, outcome: str, why: str, seconds: float) -> Evidence:
     """Evidence for a check that gave none."""
     return Evidence(
@@ -60,9 +69,12 @@ def audit(
     *,
     run: Run = QUICK,
     jobs: int = 2,
+    mutants: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Audit:
     """Check the named statements (all that have checks, by default) and judge them.
+
+    mutants: also run every check, at quick effort, on the wrong forms that it must reject.
 
     Every statement of the inventory is in the result; those not checked are `open`. On
     KeyboardInterrupt what is finished is kept and the audit says that it is not complete.
@@ -76,7 +88,13 @@ def audit(
         for index, made in enumerate(checks)
         for about in made.forms
     ]
+    attacks = [
+        (name, index, title)
+        for name, index in dict.fromkeys((name, index) for name, index, _ in todo)
+        for title in known.checks[name][index].mutants
+    ] if mutants else []  # fmt: skip
     start = time.perf_counter()
+    rejected: dict[tuple[str, int, str], bool] = {}
     got: dict[tuple[str, int, str], tuple[Evidence, tuple[Series, ...]]] = {}
     complete = True
     with ProcessPool(max_workers=jobs, initializer=_ignore_interrupts) as pool:
@@ -85,17 +103,25 @@ def audit(
             for key in todo:
                 limit = known.checks[key[0]][key[1]].limit * LIMITS[run.effort]
                 futures[pool.schedule(perform, args=[*key, run], timeout=limit)] = key
-            for done, future in enumerate(as_completed(futures), 1):
-                key = futures[future]
-                got[key] = _result(future, known.checks[key[0]][key[1]], key[2], run)
+            against: dict[Any, tuple[str, int, str]] = {}
+            for key in attacks:
+                limit = known.checks[key[0]][key[1]].limit
+                against[pool.schedule(attack, args=[*key, run.seed], timeout=limit)] = key
+            for done, future in enumerate(as_completed([*futures, *against]), 1):
+                if future in futures:
+                    key = futures[future]
+                    got[key] = _result(future, known.checks[key[0]][key[1]], key[2], run)
+                else:
+                    key = against[future]
+                    rejected[key] = future.exception() is None and future.result()
                 if progress is not None:
-                    progress(done, len(todo), key[0])
+                    progress(done, len(todo) + len(attacks), key[0])
         except KeyboardInterrupt:
             complete = False
             pool.stop()
     statements = tuple(
         judge(known, name, [got[key][0] for key in todo if key[0] == name and key in got],
-              asked=not chosen or name in chosen)
+              asked=not chosen or name in chosen, mutants=_survey(known, name, rejected))
         for name in known.inventory
     )  # fmt: skip
     series = tuple(piece for key in todo if key in got for piece in got[key][1])
@@ -104,6 +130,19 @@ def audit(
         versions, run.effort, run.seed, statements, series, complete, chosen,
         seconds=time.perf_counter() - start,
     )  # fmt: skip
+
+
+def _survey(
+    known: Registry, name: str, rejected: dict[tuple[str, int, str], bool]
+) -> Mutants | None:
+    mine = {key: good for key, good in rejected.items() if key[0] == name}
+    if not mine:
+        return None
+    survived = tuple(
+        f"{known.checks[name][index].name.rsplit('.', 1)[-1]}: {title}"
+        for (_, index, title), good in mine.items() if not good
+    )  # fmt: skip
+    return Mutants(len(mine), survived)
 
 
 def _result(future: Any, made: Check, about: str, run: Run) -> tuple[Evidence, tuple[Series, ...]]:
@@ -118,11 +157,16 @@ def _result(future: Any, made: Check, about: str, run: Run) -> tuple[Evidence, t
 
 
 def judge(
-    known: Registry, name: str, evidence: list[Evidence], *, asked: bool = True
+    known: Registry,
+    name: str,
+    evidence: list[Evidence],
+    *,
+    asked: bool = True,
+    mutants: Mutants | None = None,
 ) -> StatementRecord:
     """One statement's record: verdicts are computed here, from evidence alone."""
     entry, declared = known.inventory[name], known.statements.get(name)
-    common = {
+    common: dict[str, Any] = {
         "id": entry.id, "kind": entry.kind, "label": entry.label or entry.id,
         "where": entry.where, "says": entry.says,
     }  # fmt: skip
@@ -157,4 +201,5 @@ def judge(
         finding=declared.finding,
         correction=correction, impact=impact,
         rests_on=declared.rests_on, evidence=tuple(evidence), tried=tried,
+        mutants=mutants,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from reports.records import (
     Audit,
     Curve,
     Evidence,
+    Mutants,
     Series,
     StatementRecord,
 )  # fmt: skip
@@ -50,8 +51,16 @@ REFUTED = record(
 )  # fmt: skip
 
 
+def test_mutants_are_reported_with_the_survivors():
+    made = audit(record(mutants=Mutants(3, ("check: K for K-1",))), record("thm-4.2"))
+    text = markdown.render(made)
+    assert "on 3 wrong forms of 1 statements, and rejected 2 of them (66.7%)" in text
+    assert "Wrong forms rejected: 2 of 3; passed: check: K for K-1." in text
+    assert "wrong forms" not in markdown.render(audit(record()))
+
+
 def test_json_round_trip(tmp_path):
-    made = audit(record(), REFUTED)
+    made = audit(record(mutants=Mutants(3, ("check: K for K-1",))), REFUTED)
     path = tmp_path / "deep" / "audit.json"
     jsonfile.write(made, path)
     assert jsonfile.read(path) == made

@@ -76,6 +76,20 @@ def test_an_interruption_keeps_what_is_finished(with_checks):
     assert [item.outcome for item in record.evidence] == ["holds"]
 
 
+def test_mutants_are_counted_and_survivors_named(with_checks):
+    def judges(form, run):
+        if form == 3:
+            raise ArithmeticError
+        return Finding("fails" if form == 2 else "holds", "symbolic", "all", "", True)
+
+    wrong = {"rejected": 2, "passes": 1, "cannot tell": 3}
+    with_checks(replace(one(judges), mutants=wrong), one(good))
+    assert verdict_of(runner.audit(["thm-3.3"], jobs=1)).mutants is None
+    found = verdict_of(runner.audit(["thm-3.3"], jobs=1, mutants=True)).mutants
+    assert (found.tried, found.rejected) == (4, 1)
+    assert found.survived == ("check: passes", "check: cannot tell", "check: m")
+
+
 def test_unchecked_statements_are_open():
     known = replace(registry(), statements={}, checks={})
     record = runner.judge(known, "thm-3.3", [])

@@ -18,6 +18,8 @@ from verify.cli.options import fail
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--out", type=click.Path(file_okay=False), default="audit-out", show_default=True,
               help="folder for audit.json and audit.md")  # fmt: skip
+@click.option("--mutants/--no-mutants", default=None,
+              help="also run the checks on wrong forms  [default: unless quick]")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="no summary and no progress")
 def command(
     more: tuple[str, ...],
@@ -26,6 +28,7 @@ def command(
     jobs: int | None,
     seed: int,
     out: str,
+    mutants: bool | None,
     quiet: bool,
 ) -> None:
     """Check the paper's statements and write the verdicts with their evidence."""
@@ -59,7 +62,11 @@ def command(
             bar.update(task, completed=done, total=total, description=f"auditing {name}")
 
         result = runner.audit(
-            only, run=Run(effort, seed), jobs=jobs or os.cpu_count() or 1, progress=report
+            only,
+            run=Run(effort, seed),
+            jobs=jobs or os.cpu_count() or 1,
+            progress=report,
+            mutants=effort != "quick" if mutants is None else mutants,
         )
     target = folder / "audit.json"
     jsonfile.write(result, target)
