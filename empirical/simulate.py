@@ -20,8 +20,8 @@ Seeds. Block k of data set s draws from SFC64 with SeedSequence(seed, spawn_key=
 a size that depends on the problem alone, so the numbers depend on the seed and not on the number of
 workers, and a longer run begins with the whole blocks of a shorter one.
 
-Arithmetic is float64 throughout (float32 normals are no faster), in units of the standard
-deviation of one update's noise.
+Arithmetic is float64 throughout, in units of the standard deviation of one update's noise. Noise
+is drawn by `empirical.normals`, in less than half the time of NumPy's own normal numbers.
 """
 
 from __future__ import annotations
@@ -42,15 +42,16 @@ from scipy.special import ndtr
 from bounds.arith import TooCostly
 from bounds.setting import InvalidInput
 from empirical.laws import Mixture, PatternLaw, law
+from empirical.normals import Normals
 from empirical.quadratic import Loss, Problem, Side
 from empirical.schemes import Scheme, find
 
 Floats = npt.NDArray[np.float64]
 SIDES: tuple[Side, Side] = ("first", "second")
 
-# Iterates and noise of a block are 128 kB each: small beside the second-level cache, and large
-# beside the cost of a call, during which only one thread runs.
-BLOCK = 1 << 14
+# Iterates and noise of a block are 256 kB each: about the second-level cache, and large beside the
+# cost of some 15 calls in an update, between which only one thread runs.
+BLOCK = 1 << 15
 # From so many batches on, listing the few paths that hold the record is cheaper than masking all.
 SPARSE = 8
 LITERAL_CELLS = 1 << 21
@@ -223,6 +224,7 @@ class State:
     """Many paths of one run, after `number` updates.
 
     theta [units]: the iterates, [paths]. generator: source of all that is still to be drawn.
+    normals: normal numbers from that generator, with those made in advance.
     layout: number of the path that stands at each place, [paths]; paths that share a batch are
         moved together. None while they stand in order.
     What the scheme remembers, by the way in which batches are drawn:
@@ -235,6 +237,7 @@ class State:
 
     theta: Floats
     generator: np.random.Generator
+    normals: Normals
     spare: Floats
     number: int = 0
     layout: npt.NDArray[np.intp] | None = None
@@ -246,11 +249,11 @@ class State:
 
 def init(plan: Plan, generator: np.random.Generator, paths: int) -> State:
     """The state before the first update: starts drawn, [paths]."""
-    theta = np.full(paths, plan.start_mean)
+    theta, spare, normals = np.full(paths, plan.start_mean), np.empty(paths), Normals(generator)
     if plan.start_scale:
-        theta += plan.start_scale * generator.standard_normal(paths)
+        theta += plan.start_scale * normals.fill(spare)
     _project(plan, theta)
-    return State(theta, generator, np.empty(paths))
+    return State(theta, generator, normals, spare)
 
 
 def step(plan: Plan, state: State) -> State:
@@ -270,7 +273,7 @@ def step(plan: Plan, state: State) -> State:
         _take_random_size(plan, state, place)
     else:
         _take_one_kind(plan, state, place)
-    state.generator.standard_normal(out=state.spare)
+    state.normals.fill(state.spare)
     if plan.noise != 1.0:
         state.spare *= plan.noise
     state.theta += state.spare
