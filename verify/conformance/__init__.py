@@ -1,0 +1,1 @@
+"""Tests of other implementations: golden vectors, subjects, properties, diagnosis."""
