@@ -97,5 +97,6 @@ def _series(item: dict[str, Any]) -> Series:
     curves = []
     for curve in item["curves"]:
         values = [tuple(curve[key]) for key in ("epsilon", "lower", "upper")]
-        curves.append(Curve(curve["name"], curve["bound"], curve["setting"], *values))
+        rest = {"role": curve.get("role", "bound"), "labels": tuple(curve.get("labels", ()))}
+        curves.append(Curve(curve["name"], curve["bound"], curve["setting"], *values, **rest))
     return Series(**{**item, "x": tuple(item["x"]), "curves": tuple(curves)})

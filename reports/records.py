@@ -18,6 +18,8 @@ VERDICTS = (
     "proved", "certified", "supported", "refuted", "definition", "cited", "open",
 )  # fmt: skip
 SEVERITIES = ("misprint", "step", "statement")
+FORMS = ("curves", "map")
+ROLES = ("bound", "exact", "derived", "stated", "band")
 EFFORTS = ("quick", "standard", "full")
 
 
@@ -71,7 +73,12 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve of a figure: float64 values with enclosures as decimal strings, one per x."""
+    """One curve of a figure: float64 values with enclosures as decimal strings, one per x.
+
+    role: "bound", "exact", "derived" (a bound of ours), "stated" (what the paper says) or "band"
+    (a confidence interval, its ends in lower and upper). labels: where the figure is a map, what
+    stands in each cell, in place of the number.
+    """
 
     name: str
     bound: str
@@ -79,11 +86,17 @@ class Curve:
     epsilon: tuple[str, ...]
     lower: tuple[str, ...]
     upper: tuple[str, ...]
+    role: str = "bound"
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Series:
-    """The curves of one figure over a common x axis."""
+    """The curves of one figure over a common x axis.
+
+    form: "curves", or "map", where each curve is a row of cells, named by row_name. note: how the
+    figure is to be read.
+    """
 
     id: str
     statement: str
@@ -91,6 +104,19 @@ class Series:
     x_name: str
     x: tuple[str, ...]
     curves: tuple[Curve, ...]
+    form: str = "curves"
+    y_name: str = "Renyi divergence"
+    row_name: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if self.form not in FORMS:
+            raise ValueError(f"{self.form!r} is none of {', '.join(FORMS)}")
+        for curve in self.curves:
+            if curve.role not in ROLES:
+                raise ValueError(f"{curve.role!r} is none of {', '.join(ROLES)}")
+            if {len(curve.epsilon), len(curve.lower), len(curve.upper)} != {len(self.x)}:
+                raise ValueError(f"{curve.name}: one value for each of {len(self.x)} x is wanted")
 
 
 @dataclass(frozen=True)

@@ -46,11 +46,24 @@ def headline(record: StatementRecord) -> str:
     return f"{record.label} ({record.severity}): {what}"
 
 
+def together(refuted: Iterable[StatementRecord]) -> list[list[StatementRecord]]:
+    """Statements with the same finding and severity, side by side, in the order of the first."""
+    groups: dict[tuple[str, str | None], list[StatementRecord]] = {}
+    for record in refuted:
+        groups.setdefault((record.finding or record.id, record.severity), []).append(record)
+    return list(groups.values())
+
+
 def correction(record: StatementRecord) -> str:
     """The correction with its verdict, or an empty string."""
     if record.correction is None:
         return ""
     return f"{record.correction['statement']} ({record.correction['verdict']})"
+
+
+def again(record: StatementRecord, effort: str, seed: int) -> str:
+    """The command that checks one statement again."""
+    return f"hiddenstate audit --only {record.id} --effort {effort} --seed {seed}"
 
 
 def mutants(statements: Iterable[StatementRecord]) -> str:

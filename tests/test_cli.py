@@ -259,7 +259,10 @@ def test_diff_names_changed_verdicts(tmp_path):
     assert same.stdout.startswith("0 verdicts changed")
     other = hiddenstate("diff", files["a"], files["c"], "--json")
     assert other.returncode == 1
-    assert {"id": "fn-4", "old": "refuted (misprint)", "new": "open"} in json.loads(other.stdout)
+    changed = {(c["id"], c["old"], c["new"]) for c in json.loads(other.stdout)}
+    assert ("fn-4", "refuted (misprint)", "open") in changed
+    table = hiddenstate("diff", files["a"], files["c"], "--markdown")
+    assert "| fn-4 | refuted (misprint) | **open** |" in table.stdout
     missing = hiddenstate("diff", files["a"], str(tmp_path / "none.json"))
     assert missing.returncode == 2
     assert len(missing.stderr.strip().splitlines()) == 1
