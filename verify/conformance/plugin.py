@@ -13,7 +13,7 @@ or, without an import, a test with the marker `hiddenstate_vectors("thm-4.2")` g
 its argument `hiddenstate_vector`, and the fixtures `hiddenstate_assert_vector` and
 `hiddenstate_assert_conforms` are these functions.
 
-It is loaded in every session of pytest where the toolkit is installed, so that it imports nothing
+It is loaded whenever pytest runs where the toolkit is installed, so that it imports nothing
 heavy until it is used. The function is called in the process of the tests: a crash or a hang is
 theirs; `hiddenstate check` runs it apart.
 """

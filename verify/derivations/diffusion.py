@@ -33,6 +33,7 @@ from verify.derivations.ratio import (
     ALPHA,
     FIRST,
     GAUSSIAN,
+    INTEGRALS,
     LINE,
     LSI,
     PAIRS,
@@ -51,7 +52,7 @@ from verify.derivations.ratio import (
     pointwise,
 )
 from verify.methods.elementary import exponential_above_tangent
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.statement import Finding, Run
 from verify.statements import additive_noise as noise
 
@@ -76,18 +77,18 @@ def solves_the_heat_equation(form: Callable[[Any], Any], run: Run) -> Finding:
     squares, d = sp.symbols("r2 d", positive=True)
     w = 2 * TIME * SIGMA2
     findings = [
-        rational_identity(
-            sp.diff(-squares / (2 * w) - d / 2 * sp.log(TIME), TIME)
-            - form(SIGMA2) * (-d / w + squares / w**2),
+        identity(
+            sp.Derivative(-squares / (2 * w) - d / 2 * sp.log(TIME), TIME),
+            form(SIGMA2) * (-d / w + squares / w**2),
             CHAIN.domain, "the kernel in any dimension", seed=run.seed)
     ]  # fmt: skip
     for pair in PAIRS:
         centres = sp.symbols(f"y1:{len(pair.xs) + 1}", real=True)
         gap = sum((x - y) ** 2 for x, y in zip(pair.xs, centres, strict=True))
         log_kernel = -gap / (2 * w) - sp.Rational(len(pair.xs), 2) * sp.log(2 * sp.pi * w)
-        findings.append(rational_identity(
-            sp.diff(log_kernel, TIME)
-            - form(SIGMA2) * (pair.laplacian(log_kernel) + pair.square(log_kernel)),
+        findings.append(identity(
+            sp.Derivative(log_kernel, TIME),
+            form(SIGMA2) * (pair.laplacian(log_kernel) + pair.square(log_kernel)),
             CHAIN.domain, f"the kernel in {len(pair.xs)} coordinates", seed=run.seed,
         ))  # fmt: skip
     return all_hold(findings)
@@ -100,8 +101,9 @@ def holds_for_gaussians(form: Callable[[Any], Any], run: Run) -> Finding:
     variance = lipschitz**2 * s + 2 * TIME * SIGMA2
     log_density = -((x - lipschitz * m) ** 2) / (2 * variance) - sp.log(variance) / 2
     slope = sp.diff(log_density, x)
-    return rational_identity(
-        sp.diff(log_density, TIME) - form(SIGMA2) * (sp.diff(slope, x) + slope**2), GAUSSIAN,
+    return identity(
+        sp.Derivative(log_density, TIME), form(SIGMA2) * (sp.Derivative(slope, x) + slope**2),
+        GAUSSIAN,
         "linear images of Gaussians on the line", whole=False, seed=run.seed,
     )  # fmt: skip
 
@@ -135,11 +137,11 @@ CHAIN.declare(
 def is_the_definition(form: Any, run: Run) -> Finding:
     """p^a q^b is the integrand (p/q)^alpha q of (15), and the factor is that before its log."""
     return all_hold([
-        rational_identity(
-            LINE.p**form.over * LINE.q**form.under - LINE.power(ALPHA) * LINE.q, CHAIN.domain,
+        identity(
+            LINE.p**form.over * LINE.q**form.under, LINE.power(ALPHA) * LINE.q, CHAIN.domain,
             "E is the mean of h^alpha under q", seed=run.seed),
-        rational_identity(form.front * (ALPHA - 1) - 1, CHAIN.domain, "the factor 1/(alpha-1)",
-                          seed=run.seed),
+        identity(lambda: form.front * (ALPHA - 1), 1, CHAIN.domain, "the factor 1/(alpha-1)",
+                 seed=run.seed),
     ])  # fmt: skip
 
 
@@ -149,20 +151,25 @@ CHAIN.ask("eq-035", "valid", CLOSED, value_for_gaussians, form=PRINTED, mutants=
 BIG = sp.Function("E", positive=True)(ALPHA, TIME)
 CHAIN.identity(
     "eq-036", "dR/dt = (d/dt log E)/(alpha-1)",
-    sp.diff(sp.log(BIG) / (ALPHA - 1), TIME) - sp.diff(sp.log(BIG), TIME) / (ALPHA - 1),
+    Equation(sp.Derivative(sp.log(BIG) / (ALPHA - 1), TIME),
+             sp.Derivative(sp.log(BIG), TIME) / (ALPHA - 1)),
     mutants={
-        "1/alpha": sp.diff(sp.log(BIG) / (ALPHA - 1), TIME) - sp.diff(sp.log(BIG), TIME) / ALPHA,
-        "by alpha": sp.diff(sp.log(BIG) / (ALPHA - 1), ALPHA)
-        - sp.diff(sp.log(BIG), ALPHA) / (ALPHA - 1),
+        "1/alpha": Equation(sp.Derivative(sp.log(BIG) / (ALPHA - 1), TIME),
+                            sp.Derivative(sp.log(BIG), TIME) / ALPHA),
+        "by alpha": Equation(sp.Derivative(sp.log(BIG) / (ALPHA - 1), ALPHA),
+        sp.Derivative(sp.log(BIG), ALPHA) / (ALPHA - 1)),
     },
     reason="(35) at a fixed order", rests_on=("eq-035",), reading=FINITE,
 )  # fmt: skip
 CHAIN.identity(
     "eq-037", "= (dE/dt)/((alpha-1) E)",
-    sp.diff(sp.log(BIG), TIME) / (ALPHA - 1) - sp.diff(BIG, TIME) / ((ALPHA - 1) * BIG),
+    Equation(sp.Derivative(sp.log(BIG), TIME) / (ALPHA - 1),
+             sp.Derivative(BIG, TIME) / ((ALPHA - 1) * BIG)),
     mutants={
-        "E lost": sp.diff(sp.log(BIG), TIME) / (ALPHA - 1) - sp.diff(BIG, TIME) / (ALPHA - 1),
-        "alpha - 1 lost": sp.diff(sp.log(BIG), TIME) / (ALPHA - 1) - sp.diff(BIG, TIME) / BIG,
+        "E lost": Equation(sp.Derivative(sp.log(BIG), TIME) / (ALPHA - 1),
+                           sp.Derivative(BIG, TIME) / (ALPHA - 1)),
+        "alpha - 1 lost": Equation(sp.Derivative(sp.log(BIG), TIME) / (ALPHA - 1),
+                                   sp.Derivative(BIG, TIME) / BIG),
     },
     reason="the derivative of a logarithm", rests_on=("eq-036",), reading=FINITE,
 )  # fmt: skip
@@ -197,9 +204,9 @@ def posterior_moments(seed: int) -> list[Finding]:
     slope = sp.diff(log_kernel, x)
     what = "jets of the kernel are moments of the way back"
     return [
-        rational_identity(slope - (y - x) / w, CHAIN.domain, what, seed=seed),
-        rational_identity(
-            sp.diff(slope, x) + slope**2 - ((y - x) ** 2 / w**2 - 1 / w), CHAIN.domain, what,
+        identity(slope, (y - x) / w, CHAIN.domain, what, seed=seed),
+        identity(
+            sp.Derivative(slope, x) + slope**2, (y - x) ** 2 / w**2 - 1 / w, CHAIN.domain, what,
             seed=seed),
         rational_identity(
             (y - x) ** 2 + 2 * w * (log_kernel + sp.log(root) / 2), CHAIN.domain,
@@ -255,9 +262,10 @@ def dominated(form: Integrand, run: Run) -> Finding:
 
 def exchanged_for_gaussians(form: Integrand, run: Run) -> Finding:
     """dR/dt, in closed form, is the integral of the derivative, in closed form."""
-    return rational_identity(
-        RATE - gaussian_mean(sp.diff(form(LINE), TIME)) / (ALPHA - 1), GAUSSIAN,
+    return identity(
+        RATE, gaussian_mean(sp.diff(form(LINE), TIME)) / (ALPHA - 1), GAUSSIAN,
         "the derivative of the closed form, and the integral", whole=False, seed=run.seed,
+        rests_on=INTEGRALS,
     )  # fmt: skip
 
 
@@ -415,10 +423,10 @@ def greens_identity_on_gaussians(form: Green, run: Run) -> Finding:
     flux = gaussian_mean(LINE.divergence(link.field(LINE)))
     inner = gaussian_mean(link.left(LINE)) - gaussian_mean(link.right(LINE))
     return all_hold([
-        rational_identity(inner - flux, GAUSSIAN, "the three integrals for Gaussians",
-                          whole=False, seed=run.seed),
+        identity(inner, flux, GAUSSIAN, "the three integrals for Gaussians",
+                 whole=False, seed=run.seed, rests_on=INTEGRALS),
         rational_identity(flux, GAUSSIAN, "the flux vanishes in the limit", whole=False,
-                          seed=run.seed),
+                          seed=run.seed, rests_on=INTEGRALS),
     ])  # fmt: skip
 
 
@@ -519,8 +527,8 @@ for _id, _link, _printed, _reason, _rests, _reading in (
 
 def rate_is_the_information(form: Callable[[Any], Any], run: Run) -> Finding:
     """dR/dt = form(I/E) for Gaussians, I/E in its closed form."""
-    return rational_identity(
-        RATE - form(TILTED.information()), GAUSSIAN, "the rate against I/E", whole=False,
+    return identity(
+        RATE, form(TILTED.information()), GAUSSIAN, "the rate against I/E", whole=False,
         seed=run.seed,
     )  # fmt: skip
 
@@ -608,10 +616,10 @@ def from_the_two_lemmas(form: Constant, run: Run) -> Finding:
     through_map = 2 / c * lipschitz**2 * energy
     summed = 2 / mapped * energy + 2 * w * energy
     return all_hold([
-        rational_identity(through_map - 2 / mapped * energy, "every L, c > 0",
-                          "Lemma 16: the constant c/L^2 after the map", seed=run.seed),
-        rational_identity(summed - 2 / form(lipschitz, c, w) * energy, "every L, c, w > 0",
-                          "Lemma 17: inverses add, the noise adds its variance", seed=run.seed),
+        identity(through_map, lambda: 2 / mapped * energy, "every L, c > 0",
+                 "Lemma 16: the constant c/L^2 after the map", seed=run.seed),
+        identity(summed, 2 / form(lipschitz, c, w) * energy, "every L, c, w > 0",
+                 "Lemma 17: inverses add, the noise adds its variance", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -622,8 +630,8 @@ def attained_by_gaussians(form: Constant, run: Run) -> Finding:
     """
     lipschitz, c, w, s = sp.symbols("L c w s", positive=True)
     variance = lipschitz**2 * (1 / c) + w
-    return rational_identity(
-        s**2 * variance / 2 - 2 / form(lipschitz, c, w) * s**2 / 4, "linear maps of Gaussians",
+    return identity(
+        s**2 * variance / 2, 2 / form(lipschitz, c, w) * s**2 / 4, "linear maps of Gaussians",
         "equality for exponentials", whole=False, seed=run.seed,
     )  # fmt: skip
 
@@ -669,8 +677,8 @@ def gaussians_obey_the_rate(form: Callable[..., Any], run: Run) -> Finding:
     claimed = form(ALPHA, 1 / SECOND, SIGMA2, RENYI, sp.diff(RENYI, ALPHA))
     u, log_u = TILTED.blend / FIRST, sp.log(TILTED.blend) - sp.log(FIRST)
     return all_hold([
-        rational_identity(
-            claimed - RATE - SIGMA2 / (ALPHA * SECOND) * (u - 1 - log_u), GAUSSIAN,
+        identity(
+            claimed - RATE, SIGMA2 / (ALPHA * SECOND) * (u - 1 - log_u), GAUSSIAN,
             "the slack is (sigma^2/(alpha V)) (u - 1 - log u)", whole=False, seed=run.seed),
         exponential_above_tangent(GAUSSIAN, seed=run.seed),
     ])  # fmt: skip

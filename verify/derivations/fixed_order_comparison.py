@@ -19,8 +19,9 @@ from bounds.bound import find
 from bounds.setting import Setting
 from verify.derivations.chain import Chain
 from verify.derivations.fixed_order_proof import Claim, named, related, setting, supremum
-from verify.methods.enclosure import BITS, ball, compare
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods import formulas
+from verify.methods.enclosure import BITS, Formulas, ball, compare, points
+from verify.methods.symbolic import all_hold, identity
 from verify.statement import Finding, Run
 from verify.statements.balle import last_batch_is_the_gaussian_mechanism
 from verify.statements.figures import CAPTION, EPOCHS, FIRST, LAST
@@ -33,14 +34,32 @@ ALPHA, ETA, SENS, B, S2, SIZE, J0, MIX, K, LIP = sp.symbols(
 )
 
 
+def _caption(epochs: int, position: int, eta: Fraction | None = None) -> Setting:
+    made = replace(CAPTION, epochs=epochs, position=position, alpha=Fraction(10))
+    return made if eta is None else replace(made, eta=eta)
+
+
 @cache
 def value(name: str, epochs: int, position: int, eta: Fraction | None = None) -> Any:
     """A bound at the caption of Figure 1 and order 10, as a ball."""
-    made = replace(CAPTION, epochs=epochs, position=position, alpha=Fraction(10))
-    if eta is not None:
-        made = replace(made, eta=eta)
     with precision(BITS):
-        return find(name).in_system(made, Ball)
+        return find(name).in_system(_caption(epochs, position, eta), Ball)
+
+
+def _quotient(above: str, below: str, setting: Setting, under: Setting) -> Formulas:
+    """One bound over another, as printed; the sides are filled in by `_between`."""
+    text = f"({formulas.printed(above, setting)})/({formulas.printed(below, under)})"
+    return Formulas(text, text, formulas.values(setting))
+
+
+def _between(
+    low: Fraction, ratio: Any, high: Fraction, made: Formulas
+) -> list[tuple[Formulas, Any, Any]]:
+    """low <= ratio <= high as two rows of points."""
+    return [
+        (replace(made, left=f"{low}"), ball(low), ratio),
+        (replace(made, right=f"{high}"), ratio, ball(high)),
+    ]
 
 
 # --- Section 3.2 against Theorem 2.1 ------------------------------------------------------------
@@ -60,16 +79,20 @@ def naive_over_dynamics(form: Improvement, run: Run) -> Finding:
     """The quotient of the two bounds, epoch count by epoch count, enclosed."""
     least: tuple[float, int] | None = None
     most: tuple[float, int] | None = None
+    rows: list[tuple[Formulas, Any, Any]] = []
     with precision(BITS):
         for epochs in form.epochs:
             naive = value("naive_extension", epochs, form.position, form.eta)
             ours = value("fixed_order", epochs, form.position, form.eta)
             low, high = form.band(epochs)
             ratio = naive / ours
+            here = _caption(epochs, form.position, form.eta)
+            made = _quotient("naive_extension", "fixed_order", here, here)
             at = {"K": epochs, "position": form.position, "eta": form.eta or CAPTION.eta}
-            for left, right in ((ball(low), ratio), (ratio, ball(high))):
+            rows += _between(low, ratio, high, made)
+            for claimed, left, right in rows[-2:]:
                 found = compare(
-                    left, right, parameters=at, relation="<=", domain=FIGURE,
+                    left, right, parameters=at, relation="<=", domain=FIGURE, formulas=claimed,
                     what=f"Theorem 2.1 over Theorem 3.3 at K = {epochs}",
                 )  # fmt: skip
                 if found.outcome != "holds":
@@ -80,7 +103,7 @@ def naive_over_dynamics(form: Improvement, run: Run) -> Finding:
     return Finding(
         "holds", "point", FIGURE,
         f"from {least[0]:.4g} (K = {least[1]}) to {most[0]:.4g} (K = {most[1]})",
-        certificate={"kind": "points", "count": len(form.epochs)},
+        certificate={"kind": "links", "links": points(rows, "<=")},
     )  # fmt: skip
 
 
@@ -158,13 +181,18 @@ class OneEpoch:
 
 def one_epoch(form: OneEpoch, run: Run) -> Finding:
     """The quotient at K = 1 for each of the 25 batches, enclosed."""
-    seen = []
+    seen: list[float] = []
+    rows: list[tuple[Formulas, Any, Any]] = []
     with precision(BITS):
         for position in range(LAST + 1):
             ratio = value("fixed_order", 1, form.ours(position), form.eta) / value(
                 "balle_2019_composed", 1, position, form.eta
             )
             at = {"position": position, "eta": form.eta or CAPTION.eta}
+            if form.ours(position) == position:
+                here = _caption(1, position, form.eta)
+                made = _quotient("fixed_order", "balle_2019_composed", here, here)
+                rows += _between(form.low, ratio, form.high, made)
             for left, right in ((ball(form.low), ratio), (ratio, ball(form.high))):
                 found = compare(
                     left, right, parameters=at, relation="<=", domain=FIGURE,
@@ -176,7 +204,7 @@ def one_epoch(form: OneEpoch, run: Run) -> Finding:
     return Finding(
         "holds", "point", "the parameters of Figure 1, one epoch, every batch",
         f"quotients from {min(seen):.4g} to {max(seen):.4g}",
-        certificate={"kind": "points", "count": len(seen)},
+        certificate={"kind": "links", "links": points(rows, "<=")},
     )  # fmt: skip
 
 
@@ -217,11 +245,11 @@ def line_against_plateau(form: Growth, run: Run) -> Finding:
     gained = form.composed(whole, last, K + 1) - form.composed(whole, last, K)
     short = e / (1 - rho) + last - form.dynamics(e, rho, last, K)
     return all_hold([
-        rational_identity(gained - whole, CHAIN.domain, "each epoch adds one first-batch bound",
-                          seed=run.seed),
-        rational_identity(short - e * rho ** (K - 1) / (1 - rho), CHAIN.domain,
-                          "(3) falls short of its limit by E rho^(K-1)/(1 - rho), which vanishes",
-                          seed=run.seed),
+        identity(gained, whole, CHAIN.domain, "each epoch adds one first-batch bound",
+                 seed=run.seed),
+        identity(short, e * rho ** (K - 1) / (1 - rho), CHAIN.domain,
+                 "(3) falls short of its limit by E rho^(K-1)/(1 - rho), which vanishes",
+                 seed=run.seed),
     ])  # fmt: skip
 
 
@@ -235,15 +263,25 @@ class Beaten:
 
 def composed_is_passed(form: Beaten, run: Run) -> Finding:
     """Figure 1: Theorem 3.3 is below the composition from `first` epochs on, for both batches."""
+    rows = []
     with precision(BITS):
         for position, factor in zip((FIRST, LAST), form.factors, strict=True):
             for epochs in EPOCHS:
                 if epochs < form.first:
                     continue
                 scale = factor if epochs == EPOCHS[-1] else Fraction(1)
-                found = compare(
+                here = _caption(epochs, position)
+                ours, theirs = (
+                    formulas.printed(name, here) for name in ("fixed_order", "balle_2019_composed")
+                )
+                claimed = Formulas(f"{scale}*({ours})", theirs, formulas.values(here))
+                sides = (
                     ball(scale) * value("fixed_order", epochs, position),
                     value("balle_2019_composed", epochs, position),
+                )
+                rows.append((claimed, *sides))
+                found = compare(
+                    *sides, formulas=claimed,
                     parameters={"K": epochs, "position": position}, relation="<=", domain=FIGURE,
                     what=f"Theorem 3.3 times {scale} against the composition at K = {epochs}",
                 )  # fmt: skip
@@ -253,7 +291,7 @@ def composed_is_passed(form: Beaten, run: Run) -> Finding:
         "holds", "point", FIGURE,
         f"below from K = {form.first} on; at K = 200 by the factors "
         + " and ".join(str(factor) for factor in form.factors),
-        certificate={"kind": "points", "count": 2 * len(EPOCHS)},
+        certificate={"kind": "links", "links": points(rows, "<=")},
     )  # fmt: skip
 
 
@@ -312,9 +350,9 @@ def indices_are_translated(form: Callable[..., Any], run: Run) -> Finding:
     args = (ALPHA, LIP, B, ETA, S2)
     last = ALPHA * 2 * (LIP / B) ** 2 / (2 * ETA * S2)
     noise = 2 * ETA * S2
-    return rational_identity(
-        form(*args, SIZE, J0, MIX) / last
-        - source(LIP, B, noise, SIZE, J0, MIX) / (2 * (LIP / B) ** 2 / noise),
+    return identity(
+        form(*args, SIZE, J0, MIX) / last,
+        source(LIP, B, noise, SIZE, J0, MIX) / (2 * (LIP / B) ** 2 / noise),
         CHAIN.domain, "the second row over the first, in (111) and in the source", seed=run.seed,
     )  # fmt: skip
 
@@ -392,8 +430,8 @@ def composes_the_printed_formula(form: Case, run: Run) -> Finding:
     lip = ETA * SENS / 2
     whole = row_111(ALPHA, lip, B, ETA, S2, SIZE, sp.Integer(0), MIX)
     last = ALPHA * 2 * (lip / B) ** 2 / (2 * ETA * S2)
-    return rational_identity(
-        form.formula(ALPHA, ETA, SENS, SIZE * B, B, S2, MIX, K) - _added(form.first, whole, last),
+    return identity(
+        form.formula(ALPHA, ETA, SENS, SIZE * B, B, S2, MIX, K), _added(form.first, whole, last),
         CHAIN.domain, "(111) at L = eta Sg/2, composed", seed=run.seed,
     )  # fmt: skip
 
@@ -403,8 +441,8 @@ def composes_the_source(form: Case, run: Run) -> Finding:
     noise = 2 * S2 / ETA
     whole = ALPHA * source(SENS / 2, B, noise, SIZE, sp.Integer(0), MIX)
     last = ALPHA * 2 * (SENS / 2 / B) ** 2 / noise
-    return rational_identity(
-        form.formula(ALPHA, ETA, SENS, SIZE * B, B, S2, MIX, K) - _added(form.first, whole, last),
+    return identity(
+        form.formula(ALPHA, ETA, SENS, SIZE * B, B, S2, MIX, K), _added(form.first, whole, last),
         CHAIN.domain, "Theorem 5 of the source at L = Sg/2, composed", seed=run.seed,
     )  # fmt: skip
 

@@ -21,7 +21,7 @@ from bounds.bound import find
 from bounds.setting import Setting
 from verify.derivations.chain import Chain
 from verify.methods.quadratic import exact_ratio
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.statement import Finding, Run
 
 CHAIN = Chain(__name__, "0 < eta lambda < 1, every n/b >= 2, K >= 1, alpha > 1 and batch")
@@ -140,11 +140,11 @@ def start_is_common(form: Any, run: Run) -> Finding:
     """Equal laws have E[(p/p')^alpha] = 1; from there the first update gives (99) at j = 1."""
     alpha = sp.Symbol("alpha", positive=True)
     return all_hold([
-        rational_identity(form(alpha) - sp.log(1) / (alpha - 1), CHAIN.domain,
-                          "log 1/(alpha - 1) = 0", seed=run.seed),
-        rational_identity(form(alpha) / alpha + 1 - share(Q, 1), CHAIN.domain,
-                          "one update with the record from it gives (99) at j = 1",
-                          seed=run.seed),
+        identity(lambda: form(alpha), lambda: sp.log(1) / (alpha - 1), CHAIN.domain,
+                 "log 1/(alpha - 1) = 0", seed=run.seed),
+        identity(lambda: form(alpha) / alpha + 1, lambda: share(Q, 1), CHAIN.domain,
+                 "one update with the record from it gives (99) at j = 1",
+                 seed=run.seed),
     ])  # fmt: skip
 
 
@@ -173,11 +173,12 @@ def follows_from_one_update(form: Recursion, run: Run) -> Finding:
     eta, sens, s2, b = sp.symbols("eta S_g sigma2 b", positive=True)
     growth = 1 + (1 / (2 * eta * s2 * W)) * 2 * eta * s2 / Q
     return all_hold([
-        rational_identity(form.gain(eta, sens, s2, b) - (eta * sens / b) ** 2 / (4 * eta * s2),
-                          CHAIN.domain, "the record's update is a Gaussian mechanism",
-                          seed=run.seed),
-        rational_identity(form.factor(Q, W, 1 + Q * W) - 1 / growth, CHAIN.domain,
-                          "1/(1 + 2 c eta sigma^2/L^2) = q W_t/W_(t+1)", seed=run.seed),
+        identity(lambda: form.gain(eta, sens, s2, b),
+                 lambda: (eta * sens / b) ** 2 / (4 * eta * s2),
+                 CHAIN.domain, "the record's update is a Gaussian mechanism",
+                 seed=run.seed),
+        identity(form.factor(Q, W, 1 + Q * W), 1 / growth, CHAIN.domain,
+                 "1/(1 + 2 c eta sigma^2/L^2) = q W_t/W_(t+1)", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -231,10 +232,10 @@ def order_stays_above_one(form: Callable[..., Any], run: Run) -> Finding:
     c, lip = 1 / (noise * W), sp.sqrt(Q)
     order = form(1 + more, c, lip, noise)
     return all_hold([
-        rational_identity(order - 1 - more * Q * W / (1 + Q * W), CHAIN.domain,
-                          "alpha' - 1 = (alpha - 1) q W_t/W_(t+1)", seed=run.seed),
-        rational_identity(more - (order - 1) - more / (1 + Q * W), CHAIN.domain,
-                          "alpha - alpha' = (alpha - 1)/W_(t+1) > 0", seed=run.seed),
+        identity(order - 1, more * Q * W / (1 + Q * W), CHAIN.domain,
+                 "alpha' - 1 = (alpha - 1) q W_t/W_(t+1)", seed=run.seed),
+        identity(more - (order - 1), more / (1 + Q * W), CHAIN.domain,
+                 "alpha - alpha' = (alpha - 1)/W_(t+1) > 0", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -258,8 +259,8 @@ def epochs_join(form: Callable[[Any, Any], tuple[Any, Any]], run: Run) -> Findin
     """The pair on the left counts as many updates as k epochs and n/b more; so do the laws."""
     k, size = sp.symbols("k l", positive=True)
     epochs, updates = form(k, size)
-    counted = rational_identity(
-        epochs * size + updates - (k * size + size), CHAIN.domain,
+    counted = identity(
+        epochs * size + updates, k * size + size, CHAIN.domain,
         "(k + 1) n/b updates either way", seed=run.seed,
     )  # fmt: skip
 
@@ -285,8 +286,8 @@ def joint_is_counted(form: Callable[[Any, Any], tuple[Any, Any]], run: Run) -> F
     """Algorithm 1 hands theta_k^(n/b) on as theta_(k+1)^0: no update lies between the two."""
     k, size = sp.symbols("k l", positive=True)
     epochs, updates = form(k, size)
-    return rational_identity(
-        epochs * size + updates - (k * size + size), CHAIN.domain,
+    return identity(
+        epochs * size + updates, k * size + size, CHAIN.domain,
         "(k + 1) n/b updates either way", seed=run.seed,
     )  # fmt: skip
 
@@ -328,7 +329,7 @@ def first_epoch_unrolled(form: Product, run: Run) -> Finding:
     """(95) at k = 0 from (94): A after the first update, then a factor for each further one."""
     values, ratio = [], sp.Integer(1)
     for j in range(1, 6):
-        values.append((form.value(Q, j) - ratio, f"j = {j}"))
+        values.append((Equation(lambda j=j: form.value(Q, j), ratio), f"j = {j}"))
         ratio = ratio * Q * total(Q, j) / total(Q, j + 1)
     step = form.term(Q, W, 1 + Q * W) - Q * W / (1 + Q * W)
     return all_hold(
@@ -358,10 +359,11 @@ def product_telescopes(form: Callable[[Any, Any], Any], run: Run) -> Finding:
     power = sp.Symbol("P", positive=True)
     longer = 1 + Q * W
     return all_hold([
-        rational_identity(form(sp.Integer(1), sp.Integer(1)) - 1, CHAIN.domain, "j = 1",
-                          seed=run.seed),
-        rational_identity(form(power, W) * Q * W / longer - form(power * Q, longer), CHAIN.domain,
-                          "from j to j + 1", seed=run.seed),
+        identity(lambda: form(sp.Integer(1), sp.Integer(1)), 1, CHAIN.domain, "j = 1",
+                 seed=run.seed),
+        identity(lambda: form(power, W) * Q * W / longer, lambda: form(power * Q, longer),
+                 CHAIN.domain,
+                 "from j to j + 1", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -405,10 +407,10 @@ def ratio_does_not_depend_on_the_order(form: Callable[..., Any], run: Run) -> Fi
     # W_j = W + P with P = q^(j-1) and W = W_(j-1) >= 0.
     at = form(alpha, rate, power, W + power) / alpha
     return all_hold([
-        rational_identity(at - form(other, rate, power, W + power) / other, CHAIN.domain,
-                          "one value for all orders", seed=run.seed),
-        rational_identity(rate - at - rate * W / (W + power), CHAIN.domain,
-                          "A exceeds it by A W_(j-1)/W_j >= 0", seed=run.seed),
+        identity(at, lambda: form(other, rate, power, W + power) / other, CHAIN.domain,
+                 "one value for all orders", seed=run.seed),
+        identity(rate - at, rate * W / (W + power), CHAIN.domain,
+                 "A exceeds it by A W_(j-1)/W_j >= 0", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -451,8 +453,8 @@ def what_follows_the_first_use(form: Shift, run: Run) -> Finding:
     h = x**alpha * y ** (1 - alpha)
     second = sp.diff(h, x, 2) * dx**2 + 2 * sp.diff(h, x, y) * dx * dy + sp.diff(h, y, 2) * dy**2
     square = alpha * (alpha - 1) * x ** (alpha - 2) * y ** (-alpha - 1) * (y * dx - x * dy) ** 2
-    counted = rational_identity(
-        form.epochs(epochs) * size + form.updates(size, j0) - (epochs * size - j0), CHAIN.domain,
+    counted = identity(
+        form.epochs(epochs) * size + form.updates(size, j0), epochs * size - j0, CHAIN.domain,
         "K n/b - j0 updates are left", seed=run.seed,
     )  # fmt: skip
     if counted.outcome != "holds":
@@ -465,8 +467,8 @@ def what_follows_the_first_use(form: Shift, run: Run) -> Finding:
                 return Finding("fails", "point", CHAIN.domain, f"n/b = {length}, j0 = {first}")
     return all_hold([
         counted,
-        rational_identity(sp.expand(second - square), CHAIN.domain,
-                          "x^alpha y^(1-alpha) is jointly convex", seed=run.seed),
+        identity(second, square, CHAIN.domain,
+                 "x^alpha y^(1-alpha) is jointly convex", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -516,12 +518,13 @@ def divergences_add(form: Sum, run: Run) -> Finding:
     """
     p, r, p2, r2, alpha = sp.symbols("p r p_2 r_2 alpha", positive=True)
     one, two = sp.symbols("e_1 e_2", positive=True)
-    joint = sp.expand_power_base((p * r) ** alpha * (p2 * r2) ** (1 - alpha))
     apart = p**alpha * p2 ** (1 - alpha) * r**alpha * r2 ** (1 - alpha)
     return all_hold([
-        rational_identity(joint - apart, CHAIN.domain, "the integrand factors", seed=run.seed),
-        rational_identity((alpha - 1) * (form(one, two) - one - two), CHAIN.domain,
-                          "log of the product", seed=run.seed),
+        identity(lambda: (p * r) ** alpha * (p2 * r2) ** (1 - alpha), apart, CHAIN.domain,
+                 "the integrand factors", seed=run.seed),
+        identity(lambda: (alpha - 1) * form(one, two),
+                 lambda: (alpha - 1) * one + (alpha - 1) * two, CHAIN.domain,
+                 "log of the product", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -615,11 +618,12 @@ def rows_are_the_two_recursions(form: Combined, run: Run) -> Finding:
         if not 1 <= form.split(size) <= size - 1:
             return Finding("fails", "point", CHAIN.domain, f"n/b = {size}: a row is not allowed")
     return all_hold([
-        rational_identity(form.early(u, piece) - u - piece, CHAIN.domain,
-                          "first row is (100)", seed=run.seed),
-        rational_identity(form.late(u, Q, W, 1 + Q * W) - u * Q * W / (1 + Q * W), CHAIN.domain,
-                          "second row is that of (95), and 1 <= floor(l/2) <= l - 1",
-                          seed=run.seed),
+        identity(lambda: form.early(u, piece) - u, piece, CHAIN.domain,
+                 "first row is (100)", seed=run.seed),
+        identity(lambda: form.late(u, Q, W, 1 + Q * W), lambda: u * Q * W / (1 + Q * W),
+                 CHAIN.domain,
+                 "second row is that of (95), and 1 <= floor(l/2) <= l - 1",
+                 seed=run.seed),
     ])  # fmt: skip
 
 
@@ -677,9 +681,9 @@ def factor_is_that_of_its_update(form: Half, run: Run) -> Finding:
     t, right = k * size + form.index(late, j), k * size + late
     if any(form.first(size // 2) != size // 2 for size in range(2, 12)):
         return Finding("fails", "point", CHAIN.domain, "the product does not begin at floor(l/2)")
-    return rational_identity(
-        sp.expand(1 - Q**t) * sp.expand(1 - Q ** (right + 1))
-        - sp.expand(1 - Q ** (t + 1)) * sp.expand(1 - Q**right),
+    return identity(
+        lambda: sp.expand(1 - Q**t) * sp.expand(1 - Q ** (right + 1)),
+        lambda: sp.expand(1 - Q ** (t + 1)) * sp.expand(1 - Q**right),
         CHAIN.domain, "q W_t/W_(t+1) at t = k l + j'", seed=run.seed,
     )  # fmt: skip
 
@@ -743,8 +747,8 @@ def factors_of_the_sums_drop(form: Callable[[Any, Any, Any], Any], run: Run) -> 
     last. The same bound follows with any j in the factor, since W_t <= W_(t+1).
     """
     before, more, span = sp.symbols("W_0 X P", positive=True)  # W_(kl+m), the rest, q^(l-m)
-    rest = rational_identity(
-        form(span, Q, W) - span * before / (before + more) - span * more / (before + more),
+    rest = identity(
+        form(span, Q, W) - span * before / (before + more), span * more / (before + more),
         CHAIN.domain, "the bound exceeds the product by q^(l-m) q^(kl+m) W_(l-m)/W_(kl+l) > 0",
         seed=run.seed,
     )  # fmt: skip
@@ -754,8 +758,11 @@ def factors_of_the_sums_drop(form: Callable[[Any, Any, Any], Any], run: Run) -> 
         for t in range(start, stop):
             product *= Q * total(Q, t) / total(Q, t + 1)
         pieces.append(
-            rational_identity(
-                product - Q ** (stop - start) * total(Q, start) / total(Q, stop),
+            identity(
+                product,
+                lambda start=start, stop=stop: (
+                    Q ** (stop - start) * total(Q, start) / total(Q, stop)
+                ),
                 CHAIN.domain,
                 "it telescopes",
                 seed=run.seed,
@@ -829,10 +836,10 @@ def solves_the_recursion_of_epochs(form: Unrolled, run: Run) -> Finding:
     k = sp.Symbol("k", positive=True)
     at = form.value(U, E, RHO, k)
     return all_hold([
-        rational_identity(form.value(U, E, RHO, sp.Integer(0)) - (U + E) * RHO, CHAIN.domain,
-                          "k = 0", seed=run.seed),
-        rational_identity(form.value(U, E, RHO, k + 1) - (at + E) * RHO, CHAIN.domain,
-                          "from k to k + 1", seed=run.seed),
+        identity(form.value(U, E, RHO, sp.Integer(0)), (U + E) * RHO, CHAIN.domain,
+                 "k = 0", seed=run.seed),
+        identity(form.value(U, E, RHO, k + 1), (at + E) * RHO, CHAIN.domain,
+                 "from k to k + 1", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -867,8 +874,8 @@ class Solved:
 def sums_the_geometric_series(form: Solved, run: Run) -> Finding:
     """The right side of (105) at eps_0^0 = 0."""
     k = sp.Symbol("k", positive=True)
-    return rational_identity(
-        form.value(E, RHO, k) - Unrolled().value(sp.Integer(0), E, RHO, k), CHAIN.domain,
+    return identity(
+        form.value(E, RHO, k), Unrolled().value(sp.Integer(0), E, RHO, k), CHAIN.domain,
         "sum of rho^k' for k' = 1..k+1", seed=run.seed,
     )  # fmt: skip
 
@@ -925,8 +932,8 @@ CHAIN.ask(
 def drops_one_factor(form: Series, run: Run) -> Finding:
     """(106) at k = K - 2 is at most the form: the difference is E (1 - rho^(K-1)) >= 0."""
     before = Solved("<=").value(E, RHO, K - 2)
-    return rational_identity(
-        form(E, RHO, K) - before - E * (1 - RHO ** (K - 1)), CHAIN.domain,
+    return identity(
+        form(E, RHO, K) - before, E * (1 - RHO ** (K - 1)), CHAIN.domain,
         "(107) exceeds (106) at k = K - 2 by E (1 - rho^(K-1))", seed=run.seed,
     )  # fmt: skip
 
@@ -973,8 +980,8 @@ def same_for_every_order(form: Callable[..., Any], run: Run) -> Finding:
     """(108) is alpha times (107), with eps_0^m(alpha) = alpha E by (99); at K = 1 it is 0."""
     alpha = sp.Symbol("alpha", positive=True)
     return all_hold([
-        rational_identity(form(alpha * E, RHO, K) / alpha - _earlier(E, RHO, K), CHAIN.domain,
-                          "alpha times (107)", seed=run.seed),
+        identity(lambda: form(alpha * E, RHO, K) / alpha, lambda: _earlier(E, RHO, K), CHAIN.domain,
+                 "alpha times (107)", seed=run.seed),
         rational_identity(form(alpha * E, RHO, sp.Integer(1)), CHAIN.domain, "0 at K = 1",
                           seed=run.seed),
     ])  # fmt: skip
@@ -1041,7 +1048,7 @@ def put_together(form: Final, run: Run) -> Finding:
         return left, piece(half) * series, piece(end)
 
     found = [
-        rational_identity(a - b, CHAIN.domain, what, seed=run.seed)
+        identity(a, b, CHAIN.domain, what, seed=run.seed)
         for a, b, what in zip(
             whole(rest, form.epochs(K), last),
             whole(size - half, K - 1, size - j0),
@@ -1050,7 +1057,9 @@ def put_together(form: Final, run: Run) -> Finding:
         )
     ]
     for count, what in ((2 * u, "even n/b"), (2 * u + 1, "odd n/b")):
-        found.append(rational_identity(form.half(count) - u, CHAIN.domain, what, seed=run.seed))
+        found.append(
+            identity(lambda count=count: form.half(count), u, CHAIN.domain, what, seed=run.seed)
+        )
     return all_hold(found)
 
 

@@ -15,8 +15,9 @@ from bounds.arith.symbolic import Symbolic
 from bounds.bound import Bound, find, symbolic_parameters
 from bounds.setting import Setting
 from verify.derivations.chain import Chain
-from verify.methods.enclosure import BITS, ball, compare
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods import formulas
+from verify.methods.enclosure import BITS, Formulas, ball, compare, points
+from verify.methods.symbolic import all_hold, identity, rational_identity
 from verify.statement import Finding, Run
 from verify.statements.figures import CAPTION, ORDERS
 
@@ -80,8 +81,8 @@ def gap_shrinks_by_one_ratio(form: Callable[[Any, Any], Any], run: Run) -> Findi
     increments shrink by the same ratio at l = 2 and 3.
     """
     share, ratio, passed = sp.symbols("eps_m rho R", positive=True)
-    links = [rational_identity(
-        share / (1 - ratio) - share * (1 - passed) / (1 - ratio) - share * passed / (1 - ratio),
+    links = [identity(
+        share / (1 - ratio) - share * (1 - passed) / (1 - ratio), share * passed / (1 - ratio),
         DOMAIN, "the first term of (5) misses its limit by eps_0^m rho^(K-1)/(1-rho)",
         seed=run.seed,
     )]  # fmt: skip
@@ -94,8 +95,8 @@ def gap_shrinks_by_one_ratio(form: Callable[[Any, Any], Any], run: Run) -> Findi
             )
             for later in range(3)
         ]
-        links.append(rational_identity(
-            values[2] - values[1] - form(1 - eta * lam, size) * (values[1] - values[0]), DOMAIN,
+        links.append(identity(
+            values[2] - values[1], form(1 - eta * lam, size) * (values[1] - values[0]), DOMAIN,
             f"n/b = {size}: increments shrink by rho", seed=run.seed,
         ))  # fmt: skip
     return all_hold(links)
@@ -143,20 +144,23 @@ def recursion_contracts(form: Callable[[Setting], Any], run: Run) -> Finding:
                 _growth(setting), flint.arb(1), parameters=setting.known(), relation="<",
                 domain=DOMAIN, what="factor (b/n) exp(alpha (alpha-1) A) on S, an update, against "
                 "the 1 below which the recursion of Theorem 4.3 converges",
+                formulas=Formulas(
+                    f"b/n*exp((alpha - 1)*alpha*{formulas.RATE})", "1", formulas.values(setting)
+                ),
             )  # fmt: skip
         if found.outcome != "holds":
             return found
     p, rise, s, q = sp.symbols("p E S q", positive=True)
     step = p * rise * s + (1 - p) * s**q
     return all_hold([
-        rational_identity(step.subs(s, 1) - 1 - p * (rise - 1), DOMAIN,
-                          "the first update raises S by p (E - 1)", seed=run.seed),
-        rational_identity(sp.diff(step, s, 2) - (1 - p) * q * (q - 1) * s ** (q - 2), DOMAIN,
-                          "f'' = (1-p) q (q-1) S^(q-2) < 0", seed=run.seed),
-        rational_identity(step - s - (p * rise - 1) * s - (1 - p) * s**q, DOMAIN,
-                          "where p E >= 1, S grows by (1-p) S^q at least", seed=run.seed),
-        rational_identity(step / s - p * rise - (1 - p) * s**q / s, DOMAIN,
-                          "f(S)/S = p E + (1-p) S^(q-1), which falls to p E", seed=run.seed),
+        identity(step.subs(s, 1) - 1, p * (rise - 1), DOMAIN,
+                 "the first update raises S by p (E - 1)", seed=run.seed),
+        identity(sp.diff(step, s, 2), (1 - p) * q * (q - 1) * s ** (q - 2), DOMAIN,
+                 "f'' = (1-p) q (q-1) S^(q-2) < 0", seed=run.seed),
+        identity(step - s - (p * rise - 1) * s, (1 - p) * s**q, DOMAIN,
+                 "where p E >= 1, S grows by (1-p) S^q at least", seed=run.seed),
+        identity(step / s - p * rise, (1 - p) * s**q / s, DOMAIN,
+                 "f(S)/S = p E + (1-p) S^(q-1), which falls to p E", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -222,17 +226,35 @@ class Below:
             value = bound.enclose(setting, 25)
         return value * ball(self.by) if name == self.scaled else value
 
+    def written(self, name: str, epochs: int, order: Fraction) -> str:
+        """The same as printed, in the language of certificates."""
+        setting = replace(self.setting, epochs=epochs, alpha=order)
+        if name == "naive limit":
+            text = f"4*alpha*{formulas.RATE}/(eta*lambda)"
+        else:
+            text = formulas.printed(name, setting)
+        return f"{self.by}*({text})" if name == self.scaled else text
+
 
 def curves_lie_as_claimed(form: Below, run: Run) -> Finding:
     """Every claim at every order and epoch that it names, by enclosures."""
-    found = []
+    found, rows = [], []
     for smaller, larger, factor, many in form.claims:
         for order in form.orders:
             for epochs in many:
                 with precision(BITS):
-                    found.append(compare(
+                    sides = (
                         ball(Fraction(factor)) * form.value(smaller, epochs, order),
                         form.value(larger, epochs, order),
+                    )
+                    claimed = Formulas(
+                        f"{factor}*({form.written(smaller, epochs, order)})",
+                        form.written(larger, epochs, order),
+                        formulas.values(replace(form.setting, epochs=epochs, alpha=order)),
+                    )
+                    rows.append((claimed, *sides))
+                    found.append(compare(
+                        *sides, formulas=claimed,
                         parameters={"K": Fraction(epochs), "alpha": order}, relation="<",
                         domain=f"{CAPTIONS}, the epochs named",
                         what=f"K = {epochs}, order {order}: {factor} times {smaller} against "
@@ -243,7 +265,8 @@ def curves_lie_as_claimed(form: Below, run: Run) -> Finding:
     held = all_hold(found)
     told = "; ".join(f"{factor} {smaller} < {larger} at K = {', '.join(map(str, many))}"
                      for smaller, larger, factor, many in form.claims)  # fmt: skip
-    return replace(held, detail=f"{told} (orders {', '.join(map(str, form.orders))})")
+    return replace(held, detail=f"{told} (orders {', '.join(map(str, form.orders))})",
+                   certificate={"kind": "links", "links": points(rows, "<")})  # fmt: skip
 
 
 SMALLER = Below((
@@ -330,10 +353,10 @@ def noise_as_covariance(form: Callable[[Any], Any], run: Run) -> Finding:
     """
     size = sp.Symbol("s", positive=True)
     return all_hold([
-        rational_identity(size * form(sp.Integer(1)) - form(size), "every noise scale",
-                          "sqrt(s) N(0, I) and N(0, s I) have one variance", seed=run.seed),
-        rational_identity(form(sp.Integer(1)) - 1, "every noise scale", "N(0, I) is standard",
-                          seed=run.seed),
+        identity(lambda: size * form(sp.Integer(1)), lambda: form(size), "every noise scale",
+                 "sqrt(s) N(0, I) and N(0, s I) have one variance", seed=run.seed),
+        identity(lambda: form(sp.Integer(1)), 1, "every noise scale", "N(0, I) is standard",
+                 seed=run.seed),
     ])  # fmt: skip
 
 
@@ -345,8 +368,9 @@ def sensitivity_of_the_sum(form: Callable[[Any, Any], Any], run: Run) -> Finding
     """
     p = symbolic_parameters(n=6, b=2, epochs=1)
     shift = p.eta * form(p.sensitivity, p.b)
-    return rational_identity(
-        p.alpha * shift**2 / (2 * (2 * p.eta * p.sigma2)) - p.alpha * p.rate, "n = 6, b = 2",
+    return identity(
+        lambda: p.alpha * shift**2 / (2 * (2 * p.eta * p.sigma2)), lambda: p.alpha * p.rate,
+        "n = 6, b = 2",
         "alpha A from the shift of one update", seed=run.seed,
     )  # fmt: skip
 
@@ -360,11 +384,11 @@ def indices_cover_the_run(form: tuple[int, int], run: Run) -> Finding:
     size, many, k = sp.symbols("b l k", positive=True)
     last = many * size  # n = l b
     return all_hold([
-        rational_identity(last - record + 1 - many * size, "b divides n",
-                          "as many records as places", seed=run.seed),
-        rational_identity((k * many + (many - 1 - iteration)) + 1 - (k + 1) * many, "b divides n",
-                          "the last iteration of an epoch precedes the first of the next",
-                          seed=run.seed),
+        identity(lambda: last - record + 1, lambda: many * size, "b divides n",
+                 "as many records as places", seed=run.seed),
+        identity((k * many + (many - 1 - iteration)) + 1, (k + 1) * many, "b divides n",
+                 "the last iteration of an epoch precedes the first of the next",
+                 seed=run.seed),
     ])  # fmt: skip
 
 

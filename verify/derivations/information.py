@@ -19,6 +19,7 @@ from verify.derivations.ratio import (
     ALPHA,
     FIRST,
     GAUSSIAN,
+    INTEGRALS,
     LINE,
     LOG_MOMENT,
     LOG_PRECISION,
@@ -37,7 +38,7 @@ from verify.derivations.ratio import (
     gaussian_slack,
 )
 from verify.methods.elementary import exponential_above_tangent
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import all_hold, identity
 from verify.statement import Finding, Run
 from verify.statements import additive_noise as noise
 
@@ -143,14 +144,14 @@ def value_for_gaussians(form: Divergence, run: Run) -> Finding:
     same = LOG_MOMENT.subs(FIRST, SECOND).subs(sp.log(ALPHA * SECOND + (1 - ALPHA) * SECOND),
                                                sp.log(SECOND))  # fmt: skip
     return all_hold([
-        rational_identity(
-            LINE.power(ALPHA) * LINE.q - LINE.p**form.over * LINE.q**form.under, CHAIN.domain,
+        identity(
+            LINE.power(ALPHA) * LINE.q, LINE.p**form.over * LINE.q**form.under, CHAIN.domain,
             "(p/q)^alpha q = p^alpha q^(1-alpha)", seed=run.seed),
-        rational_identity(
-            form.over * log_p + form.under * log_q - blended - LOG_MOMENT, GAUSSIAN,
+        identity(
+            form.over * log_p + form.under * log_q - blended, LOG_MOMENT, GAUSSIAN,
             "completing the square", whole=False, seed=run.seed),
-        rational_identity(
-            form.front * same - ALPHA * SHIFT**2 / (2 * SECOND), GAUSSIAN,
+        identity(
+            form.front * same, ALPHA * SHIFT**2 / (2 * SECOND), GAUSSIAN,
             "alpha m^2/(2 V) for one variance", whole=False, seed=run.seed),
     ])  # fmt: skip
 
@@ -185,13 +186,13 @@ def scales_and_is_attained(form: LogSobolev, run: Run) -> Finding:
         s**2 * a, log_a + 2 * log_s, s**2 * (b + 2 * log_s * a), s**2 * g, LSI
     )  # fmt: skip
     return all_hold([
-        rational_identity(
-            scaled - s**2 * form.deficit(a, log_a, b, g, LSI), "every g, c and scale",
+        identity(
+            scaled, s**2 * form.deficit(a, log_a, b, g, LSI), "every g, c and scale",
             "homogeneous of degree two", seed=run.seed),
-        rational_identity(form.deficit(a, log_a, a * log_a, 0, LSI), "every c",
-                          "equality for constants", seed=run.seed),
-        rational_identity(
-            form.deficit(a, s**2 * v / 2, s**2 * v * a, s**2 * a / 4, 1 / v),
+        identity(lambda: form.deficit(a, log_a, a * log_a, 0, LSI), 0, "every c",
+                 "equality for constants", seed=run.seed),
+        identity(
+            lambda: form.deficit(a, s**2 * v / 2, s**2 * v * a, s**2 * a / 4, 1 / v), 0,
             "every s and v", "equality for N(0, v) and exponentials", seed=run.seed),
     ])  # fmt: skip
 
@@ -348,12 +349,14 @@ def equivalent_to_the_inequality(form: Callable[[Any], Any], run: Run) -> Findin
         g = pair.p
         log_r = 2 * sp.log(g) - sp.log(mean)
         r = g**2 / mean
-        findings.append(rational_identity(
-            2 / (LSI * mean) * pair.square(g) - form(LSI) * r * pair.square(log_r),
+        findings.append(identity(
+            lambda g=g, pair=pair: 2 / (LSI * mean) * pair.square(g), lambda log_r=log_r,
+            pair=pair, r=r: form(LSI) * r * pair.square(log_r),
             "every smooth positive g", "gradients: (16) over E[g^2] is (23)", seed=run.seed,
         ))  # fmt: skip
-        findings.append(rational_identity(
-            g**2 * 2 * sp.log(g) / mean - r * (log_r + sp.log(mean)),
+        findings.append(identity(
+            lambda g=g: g**2 * 2 * sp.log(g) / mean, lambda log_r=log_r,
+            r=r: r * (log_r + sp.log(mean)),
             "every smooth positive g", "entropies: (16) over E[g^2] is (23)", seed=run.seed,
         ))  # fmt: skip
     return all_hold(findings)
@@ -366,8 +369,8 @@ def gaussians_obey_23(form: Callable[[Any], Any], run: Run) -> Finding:
     fisher = FIRST * (1 / SECOND - 1 / FIRST) ** 2 + SHIFT**2 / SECOND**2
     excess = SECOND / FIRST - 1 + logs
     return all_hold([
-        rational_identity(form(1 / SECOND) * fisher - kl - excess / 2, GAUSSIAN,
-                          "the slack is (u - 1 - log u)/2", whole=False, seed=run.seed),
+        identity(form(1 / SECOND) * fisher - kl, excess / 2, GAUSSIAN,
+                 "the slack is (u - 1 - log u)/2", whole=False, seed=run.seed),
         exponential_above_tangent(GAUSSIAN, seed=run.seed),
     ])  # fmt: skip
 
@@ -400,7 +403,7 @@ def _ask_inequality(
         """Equal to the link before it, with log E an undefined function of alpha."""
         log_e = sp.Function("log_E", real=True)(ALPHA)
         at = (ALPHA, LSI, log_e, sp.diff(log_e, ALPHA))
-        return rational_identity(form(*at) - before(*at), CHAIN.domain, reason, seed=run.seed)
+        return identity(lambda: form(*at), lambda: before(*at), CHAIN.domain, reason, seed=run.seed)
 
     def gaussians(form: Right, run: Run) -> Finding:
         """Below I/E for all pairs of Gaussians, c = 1/V, by a multiple of u - 1 - log u >= 0."""
@@ -532,11 +535,12 @@ def derivative_of_the_moment(form: Callable[[Any, Any], Any], run: Run) -> Findi
     slope = form(big, sp.diff(big, ALPHA))
     mean = gaussian_mean(_slope_of_power(LINE) * LINE.q)
     return all_hold([
-        rational_identity(sp.diff(sp.log(big), ALPHA) - slope, CHAIN.domain,
-                          "d/dalpha log E = (dE/dalpha)/E", seed=run.seed),
-        rational_identity(
-            sp.diff(LOG_MOMENT, ALPHA) - form(1, mean), GAUSSIAN,
-            "derivative and expectation exchanged, for Gaussians", whole=False, seed=run.seed),
+        identity(sp.Derivative(sp.log(big), ALPHA), slope, CHAIN.domain,
+                 "d/dalpha log E = (dE/dalpha)/E", seed=run.seed),
+        identity(
+            sp.Derivative(LOG_MOMENT, ALPHA), form(1, mean), GAUSSIAN,
+            "derivative and expectation exchanged, for Gaussians", whole=False, seed=run.seed,
+            rests_on=INTEGRALS),
     ])  # fmt: skip
 
 

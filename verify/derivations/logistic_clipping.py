@@ -15,7 +15,7 @@ from bounds.setting import Setting
 from verify.derivations.chain import Chain
 from verify.derivations.logistic_proof import P, point
 from verify.methods.enclosure import BITS
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.statement import Finding, Run
 from verify.statements.logistic import (
     LOWER,
@@ -91,10 +91,10 @@ def chain_rule(form: Jacobian, run: Run) -> Finding:
     clipped = sp.diff(half * moved / sp.sqrt(s + 2 * t * m + t**2 * k), t).subs(t, 0)
     free = sp.diff(moved, t)
     return all_hold([
-        rational_identity(free - form.below(g, h, s, m, half), DOMAIN,
-                          "below the clip norm: the Hessian", seed=run.seed),
-        rational_identity(clipped - form.above(g, h, s, m, half), DOMAIN,
-                          "above: (Sg/2)/|G| (I - G G'/|G|^2) H", seed=run.seed),
+        identity(free, lambda: form.below(g, h, s, m, half), DOMAIN,
+                 "below the clip norm: the Hessian", seed=run.seed),
+        identity(clipped, form.above(g, h, s, m, half), DOMAIN,
+                 "above: (Sg/2)/|G| (I - G G'/|G|^2) H", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -153,8 +153,8 @@ def spectrum_is_that_of_m_h_m(form: Callable[[Any], Any], run: Run) -> Finding:
     """
     s = sp.Symbol("s", positive=True)
     t = form(s)
-    return rational_identity(
-        2 * t - t**2 * s - t, DOMAIN,
+    return identity(
+        lambda: 2 * t - t**2 * s, t, DOMAIN,
         "M^2 = M: the eigenvalues of the Jacobian, not its quadratic form, are in [0, beta]",
         seed=run.seed,
     )  # fmt: skip
@@ -225,9 +225,9 @@ def projector_lies_between(form: Projector, run: Run) -> Finding:
     value = square - t * along**2
     length = square - 2 * t * along**2 + t**2 * along**2 * s
     return all_hold([
-        rational_identity(length - value, DOMAIN, "v'Mv is the square of |Mv|", seed=run.seed),
-        rational_identity(square - value - along**2 / s, DOMAIN,
-                          "and |v|^2 exceeds it by (u'v)^2", seed=run.seed),
+        identity(length, value, DOMAIN, "v'Mv is the square of |Mv|", seed=run.seed),
+        identity(lambda: square - value, lambda: along**2 / s, DOMAIN,
+                 "and |v|^2 exceeds it by (u'v)^2", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -276,8 +276,9 @@ CHAIN.ask(
 def sigma_of_the_multiplier(form: Callable[..., Any], run: Run) -> Finding:
     """2 eta sigma^2 of Algorithm 1 is the variance (eta sigma_mul Sg/(2b))^2 of Algorithm 2."""
     eta, b, mul, s = sp.symbols("eta b M S_g", positive=True)
-    return rational_identity(
-        2 * eta * form(eta, b, mul, s) ** 2 - (eta / b * mul * s / 2) ** 2, "all parameters",
+    return identity(
+        lambda: 2 * eta * form(eta, b, mul, s) ** 2, lambda: (eta / b * mul * s / 2) ** 2,
+        "all parameters",
         "variance of the noise of one update", seed=run.seed,
     )  # fmt: skip
 
@@ -318,11 +319,11 @@ def updates_agree(form: Update, run: Run) -> Finding:
     eta, b, mul, s = sp.symbols("eta b M S_g", positive=True)
     total = sp.Symbol("G", real=True)
     return all_hold([
-        rational_identity(form.rate(eta, b) * total - eta * (total / b), "all parameters",
-                          "the drift of one update", seed=run.seed),
-        rational_identity(
-            (form.rate(eta, b) * form.deviation(mul, s / 2)) ** 2
-            - 2 * eta * _sigma(eta, b, mul, s) ** 2, "all parameters",
+        identity(lambda: form.rate(eta, b) * total, lambda: eta * (total / b), "all parameters",
+                 "the drift of one update", seed=run.seed),
+        identity(
+            lambda: (form.rate(eta, b) * form.deviation(mul, s / 2)) ** 2,
+            lambda: 2 * eta * _sigma(eta, b, mul, s) ** 2, "all parameters",
             "the variance of one update", seed=run.seed),
     ])  # fmt: skip
 
@@ -459,9 +460,12 @@ def share_of_an_update(form: Share, run: Run) -> Finding:
     return all_hold(
         rational_identity(difference, "all parameters", what, seed=run.seed)
         for difference, what in (
-            (form.front(mul) - share, "2/sigma_mul^2 = eta Sg^2/(4 sigma^2 b^2)"),
-            (form.power(j) - 2 * (j - 1), "q^(j-1) is the power 2 (j - 1)"),
-            (form.last(j) + 1 - j, "the sum has j terms"),
+            (Equation(lambda: form.front(mul), share), "2/sigma_mul^2 = eta Sg^2/(4 sigma^2 b^2)"),
+            (
+                Equation(lambda: form.power(j), lambda: 2 * (j - 1)),
+                "q^(j-1) is the power 2 (j - 1)",
+            ),
+            (Equation(lambda: form.last(j) + 1, j), "the sum has j terms"),
         )
     )
 

@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 
 from verify.derivations.chain import Chain
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.statement import Finding, Run
 from verify.statements.logistic import PRINTED, Constants, variance_bounds_the_hessian
 
@@ -64,8 +64,8 @@ def regulariser(form: Callable[[Any, Any], Any], run: Run) -> Finding:
         rational_identity(difference, "every theta and lambda", what, seed=run.seed)
         for difference, what in (
             (added.subs(t, 0), "nothing is added at theta = 0"),
-            (sp.diff(added, t) - lam * t, "its gradient is lambda theta"),
-            (sp.diff(added, t, 2) - lam, "its Hessian is lambda I"),
+            (Equation(sp.Derivative(added, t), lam * t), "its gradient is lambda theta"),
+            (Equation(lambda: sp.diff(added, t, 2), lam), "its Hessian is lambda I"),
         )
     )
 
@@ -89,8 +89,11 @@ def shares_are_probabilities(form: Shares, run: Run) -> Finding:
     return all_hold(
         rational_identity(difference, DOMAIN, what, seed=run.seed)
         for difference, what in (
-            (form.first + form.last + REST / TOTAL - 1, "the fractions sum to 1"),
-            (form.first * E2 - form.last * E1, "their ratios are those of the exponentials"),
+            (Equation(form.first + form.last + REST / TOTAL, 1), "the fractions sum to 1"),
+            (
+                Equation(lambda: form.first * E2, lambda: form.last * E1),
+                "their ratios are those of the exponentials",
+            ),
         )
     )
 
@@ -165,7 +168,7 @@ def gradient_of_the_terms(form: Shares, run: Run) -> Finding:
                 f"the terms as written give {values[1]}",
                 {"theta": "0", "x": "0", "label": "2"}, values[1], true, "=",
             )  # fmt: skip
-    return CHAIN.zero([got - right for got, right in slopes], "term by term", run)
+    return CHAIN.zero([Equation(got, right) for got, right in slopes], "term by term", run)
 
 
 def gradient_blocks(form: Shares, run: Run) -> Finding:
@@ -184,7 +187,7 @@ def gradient_blocks(form: Shares, run: Run) -> Finding:
                 f"{true}, the block as written gives {values[1]} (or {values[0]} with one term)",
                 {"e_1": "1", "e_2": "2", "x": "0", "label": "2"}, values[1], true, "=",
             )  # fmt: skip
-    return CHAIN.zero([got - right for got, right in blocks], "p_i - y^i in logit i", run)
+    return CHAIN.zero([Equation(got, right) for got, right in blocks], "p_i - y^i in logit i", run)
 
 
 CHAIN.declare(
@@ -302,10 +305,11 @@ CHAIN.identity(
 )  # fmt: skip
 CHAIN.identity(
     "eq-177", "T_ii = p_i (1 - p_i), T_ij = -p_i p_j",
-    [by_logit(P[i], j) - _T[i, j] for i in range(2) for j in range(2)],
+    [Equation(lambda i=i, j=j: by_logit(P[i], j), lambda i=i,
+              j=j: _T[i, j]) for i in range(2) for j in range(2)],
     mutants={
         "sign": [by_logit(P[0], 1) + _T[0, 1]],
-        "p_i on the diagonal": [by_logit(P[0], 0) - P[0]],
+        "p_i on the diagonal": [Equation(by_logit(P[0], 0), P[0])],
     },
     reason="T is the Jacobian of the probabilities in the logits",
     rests_on=("eq-173", "eq-174"),
@@ -346,19 +350,21 @@ def softmax_covariance_order(form: Order, run: Run) -> Finding:
                     enumerate((v1, v2)))  # fmt: skip
     spread = P[0] * v1**2 + P[1] * v2**2 - (P[0] * v1 + P[1] * v2) ** 2
     links = [
-        (form_of_t - spread, "v'Tv = E v^2 - (E v)^2, the variance; v = 0 on the other classes"),
-        (second - mean**2 - (second - 2 * mean * mean + mean**2),
+        (Equation(form_of_t, spread),
+         "v'Tv = E v^2 - (E v)^2, the variance; v = 0 on the other classes"),
+        (Equation(lambda: second - mean**2, lambda: second - 2 * mean * mean + mean**2),
          "which is E (v - mu)^2 >= 0"),
-        ((second + 2 * a * mean + a**2) - (mean + a) ** 2 - (second - mean**2),
+        (Equation((second + 2 * a * mean + a**2) - (mean + a) ** 2, second - mean**2),
          "v + a has the variance of v"),
-        (squares - 2 * total / size * total + size * (total / size) ** 2
-         - (squares - total**2 / size), "v less its mean has |v|^2 - (sum v)^2/c"),
-        ((high - mean) * (mean - low) - (second - mean**2)
-         - ((high + low) * mean - high * low - second),
+        (Equation(lambda: squares - 2 * total / size * total + size * (total / size) ** 2,
+         lambda: squares - total**2 / size), "v less its mean has |v|^2 - (sum v)^2/c"),
+        (Equation((high - mean) * (mean - low) - (second - mean**2),
+         (high + low) * mean - high * low - second),
          "(M - mu)(mu - m) exceeds the variance by the mean of (M - v)(v - m) >= 0"),
-        ((high - low) ** 2 / 4 - (high - mean) * (mean - low) - (mean - (high + low) / 2) ** 2,
+        (Equation((high - low) ** 2 / 4 - (high - mean) * (mean - low),
+                  (mean - (high + low) / 2) ** 2),
          "a product is at most the square of half its sum"),
-        ((high**2 + low**2) / 2 - (high - low) ** 2 / 4 - (high + low) ** 2 / 4,
+        (Equation((high**2 + low**2) / 2 - (high - low) ** 2 / 4, (high + low) ** 2 / 4),
          "(M^2 + m^2)/2 exceeds ((M - m)/2)^2 by a square"),
     ]  # fmt: skip
     return all_hold(rational_identity(d, DOMAIN, what, seed=run.seed) for d, what in links)
@@ -399,10 +405,11 @@ def gradient_is_bounded(form: Fraction, run: Run) -> Finding:
     return all_hold(
         rational_identity(difference, DOMAIN, what, seed=run.seed)
         for difference, what in (
-            (by_logit(LOSS, 0) - (P[0] - Y1), "the gradient is (p - y) (x) xbar"),
-            ((total + x) ** 2 - squares - x**2 - (total**2 - squares) - 2 * total * x,
+            (Equation(by_logit(LOSS, 0), P[0] - Y1), "the gradient is (p - y) (x) xbar"),
+            (Equation((total + x) ** 2 - squares - x**2 - (total**2 - squares), 2 * total * x),
              "S^2 - Q grows by 2 S x"),
-            (sp.sympify(form) * size - 2 * size - (sp.sympify(form) - 2) * size,
+            (Equation(lambda: sp.sympify(form) * size - 2 * size,
+                      lambda: (sp.sympify(form) - 2) * size),
              "2 |xbar|^2 <= 2 (L^2 + 1)"),
         )
     )  # fmt: skip
@@ -422,13 +429,14 @@ def letters_fit(form: Naming, run: Run) -> Finding:
     With one letter for both, L^2 = 2 (L^2 + 1) means L^2 + 2 = 0.
     """
     size = sp.Symbol("L2", positive=True)
-    if form.one_letter and rational_identity(
-        form.square(size) - size - (size + 2), DOMAIN, "", seed=run.seed
+    if form.one_letter and identity(
+        lambda: form.square(size) - size, lambda: size + 2, DOMAIN, "", seed=run.seed
     ).outcome == "holds":  # fmt: skip
         return point("every L", "2 (L^2 + 1) exceeds L^2 by L^2 + 2 for every L, 2 at L = 0",
                      {"L": "0"}, 0, 2, "=")  # fmt: skip
-    return rational_identity(
-        form.square(size) - 2 * (size + 1),
+    return identity(
+        lambda: form.square(size),
+        lambda: 2 * (size + 1),
         "every L",
         "the constant is a function of the feature norm",
         seed=run.seed,
@@ -500,10 +508,10 @@ def regularised_curvature(form: Regular, run: Run) -> Finding:
     whole = sp.diff(h / 2 * t**2 + strength / 2 * t**2, t, 2)
     return all_hold([
         variance_bounds_the_hessian(form.loss, run),
-        rational_identity(whole - form.low(strength, smooth) - h, DOMAIN,
-                          "the curvature along v exceeds lambda by that of ell_0", seed=run.seed),
-        rational_identity(form.high(strength, smooth) - whole - (smooth - h), DOMAIN,
-                          "and falls short of beta + lambda by beta less it", seed=run.seed),
+        identity(lambda: whole - form.low(strength, smooth), h, DOMAIN,
+                 "the curvature along v exceeds lambda by that of ell_0", seed=run.seed),
+        identity(lambda: form.high(strength, smooth) - whole, lambda: smooth - h, DOMAIN,
+                 "and falls short of beta + lambda by beta less it", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -541,8 +549,9 @@ def two_gradients_differ_by_at_most(form: Fraction, run: Run) -> Finding:
     factor = sp.Rational(form.numerator, form.denominator)
     return all_hold([
         gradient_is_bounded(Fraction(2), run),
-        rational_identity(
-            factor * root - (first + second) - ((root - first) + (root - second)), DOMAIN,
+        identity(
+            lambda: factor * root - (first + second), lambda: (root - first) + (root - second),
+            DOMAIN,
             "twice the bound exceeds |g| + |g'| by what the two fall short of it", seed=run.seed),
     ])  # fmt: skip
 

@@ -16,7 +16,7 @@ from typing import Any
 import sympy as sp
 
 from verify.derivations.chain import Chain
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.statement import Finding, Run
 from verify.statements.additive_noise import Tilted
 
@@ -27,11 +27,19 @@ GAUSSIAN = "all p = N(m, S) and q = N(0, V) on the line, and orders, with finite
 
 @dataclass(frozen=True)
 class Pair:
-    """Undefined smooth positive densities p and q of the coordinates and of time."""
+    """Undefined smooth positive densities p and q of the coordinates and of time.
+
+    as_written: derivatives are left to be carried out by whoever reads the certificate.
+    """
 
     xs: tuple[Any, ...]
     p: Any
     q: Any
+    as_written: bool = False
+
+    def by(self, f: Any, x: Any) -> Any:
+        """The derivative by a coordinate."""
+        return sp.Derivative(f, x) if self.as_written else sp.diff(f, x)
 
     @property
     def h(self) -> Any:
@@ -54,7 +62,7 @@ class Pair:
 
     def grad(self, f: Any) -> list[Any]:
         """The gradient."""
-        return [sp.diff(f, x) for x in self.xs]
+        return [self.by(f, x) for x in self.xs]
 
     def dot(self, f: Any, g: Any) -> Any:
         """The scalar product of two gradients."""
@@ -66,11 +74,11 @@ class Pair:
 
     def laplacian(self, f: Any) -> Any:
         """The sum of the second derivatives."""
-        return sum(sp.diff(f, x, 2) for x in self.xs)
+        return sum(self.by(self.by(f, x), x) for x in self.xs)
 
     def divergence(self, field: Sequence[Any]) -> Any:
         """The divergence of a vector field."""
-        return sum(sp.diff(part, x) for part, x in zip(field, self.xs, strict=True))
+        return sum(self.by(part, x) for part, x in zip(field, self.xs, strict=True))
 
 
 def _pair(size: int) -> Pair:
@@ -95,10 +103,15 @@ class Link:
     right: Integrand
     field: Callable[[Pair], Sequence[Any]] | None = None
 
-    def difference(self, pair: Pair) -> Any:
-        """What must vanish at every point."""
+    def sides(self, pair: Pair) -> tuple[Any, Any]:
+        """What must agree at every point: left, and right with the divergence."""
         flux = 0 if self.field is None else pair.divergence(self.field(pair))
-        return self.left(pair) - self.right(pair) - flux
+        return self.left(pair), self.right(pair) + flux
+
+    def equation(self, pair: Pair) -> Equation:
+        """Both sides, shown with their derivatives as they are written."""
+        left, right = self.sides(pair)
+        return Equation(left, right, self.sides(replace(pair, as_written=True)))
 
     def scaled(self, factor: Any) -> Link:
         """With the right integrand multiplied."""
@@ -146,6 +159,9 @@ LOG_E = sp.Symbol("log_E", real=True)
 TABLE = _table()
 
 
+INTEGRALS = "integrals of Gaussians, done by their moments"
+
+
 def gaussian_mean(integrand: Any) -> Any:
     """The integral over the line, over E_alpha, for p = N(m, S) and q = N(0, V).
 
@@ -172,7 +188,7 @@ def pointwise(link: Link, domain: str, what: str, run: Run) -> Finding:
     """
     return all_hold(
         rational_identity(
-            link.difference(pair), domain, f"{what} ({len(pair.xs)} coordinates)", seed=run.seed
+            link.equation(pair), domain, f"{what} ({len(pair.xs)} coordinates)", seed=run.seed
         )
         for pair in (PAIRS[1:2] if run.effort == "quick" else PAIRS)
     )
@@ -195,14 +211,14 @@ def ask_link(
         """Both integrals in closed form for all pairs of Gaussians on the line."""
         left, right = gaussian_mean(form.left(LINE)), gaussian_mean(form.right(LINE))
         found = [
-            rational_identity(
-                left - right, GAUSSIAN, "the two integrals agree for Gaussians", whole=False,
-                seed=run.seed)
+            identity(
+                left, right, GAUSSIAN, "the two integrals agree for Gaussians", whole=False,
+                seed=run.seed, rests_on=INTEGRALS)
         ]  # fmt: skip
         if value is not None:
-            found.append(rational_identity(
-                right - value, GAUSSIAN, "and are what the closed form says", whole=False,
-                seed=run.seed))  # fmt: skip
+            found.append(identity(
+                right, value, GAUSSIAN, "and are what the closed form says", whole=False,
+                seed=run.seed, rests_on=INTEGRALS))  # fmt: skip
         return all_hold(found)
 
     chain.ask(
@@ -225,7 +241,7 @@ def gaussian_slack(right: Callable[[Any, Any, Any, Any], Any], seed: int) -> lis
     """
     claimed = right(ALPHA, 1 / SECOND, LOG_MOMENT, TILTED.slope(sp.log))
     return [
-        rational_identity(
-            TILTED.information() - claimed - EXCESS / (ALPHA**2 * SECOND), GAUSSIAN,
+        identity(
+            TILTED.information() - claimed, EXCESS / (ALPHA**2 * SECOND), GAUSSIAN,
             "I/E exceeds the right side by (c/alpha^2)(u - 1 - log u)", whole=False, seed=seed)
     ]  # fmt: skip

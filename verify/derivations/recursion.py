@@ -14,7 +14,8 @@ from bounds.bound import find
 from bounds.paper.one_update import shrinking, without_record
 from bounds.setting import Setting, show
 from verify.derivations.chain import Chain
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.enclosure import Formulas, exact_point
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.statement import Finding, Run
 from verify.statements.joint_convexity import integrand_is_jointly_convex
 from verify.statements.one_step import (
@@ -78,8 +79,8 @@ def merging_lowers(integrand: Form, run: Run) -> Finding:
     scaled = sp.expand_power_base(integrand(s * x, s * w, alpha), force=True)
     return all_hold([
         integrand_is_jointly_convex(integrand, run),
-        rational_identity(scaled - s * integrand(x, w, alpha), "every alpha > 1",
-                          "h(s x, s y) = s h(x, y)", seed=run.seed),
+        identity(scaled, s * integrand(x, w, alpha), "every alpha > 1",
+                 "h(s x, s y) = s h(x, y)", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -94,9 +95,11 @@ def composition_adds(combined: Form, run: Run) -> Finding:
     apart = p**alpha * q ** (1 - alpha) * (r**alpha * s ** (1 - alpha))
     weight = sp.Symbol("W", positive=True)
     return links([
-        (sp.expand_power_base(joint, force=True) - apart, "the integrand of a joint law factors"),
-        (most * weight - weight * e - weight * (most - e), "M W - W e = W (M - e) >= 0"),
-        ((alpha - 1) * combined(first, second) - ((alpha - 1) * first + (alpha - 1) * second),
+        (Equation(lambda: sp.expand_power_base(joint, force=True), apart),
+         "the integrand of a joint law factors"),
+        (Equation(most * weight - weight * e, weight * (most - e)), "M W - W e = W (M - e) >= 0"),
+        (Equation((alpha - 1) * combined(first, second),
+                  (alpha - 1) * first + (alpha - 1) * second),
          "log of the product over alpha - 1: the divergences add"),
     ], run)  # fmt: skip
 
@@ -107,7 +110,7 @@ def gaussian_divergence(run: Run) -> Finding:
     exponent = -(alpha * x**2 + (1 - alpha) * (x - s) ** 2) / (2 * v)
     centred = -((x - (1 - alpha) * s) ** 2) / (2 * v)
     return links([
-        (exponent - centred - (alpha - 1) * (alpha * s**2 / (2 * v)),
+        (Equation(exponent - centred, (alpha - 1) * (alpha * s**2 / (2 * v))),
          "alpha x^2 + (1 - alpha)(x - s)^2 = (x - (1 - alpha) s)^2 - alpha (alpha - 1) s^2"),
     ], run)  # fmt: skip
 
@@ -120,7 +123,8 @@ def gaussian_start(kept: Form, run: Run) -> Finding:
     g = sp.Symbol("g", positive=True)
     after = (lip * g) ** 2 / (2 * (lip**2 / c + 2 * eta * s2))
     return links(
-        [(kept(g**2 * c / 2) - after, "equality for Gaussians of variance 1/c, affine updates")],
+        [(Equation(kept(g**2 * c / 2), after),
+          "equality for Gaussians of variance 1/c, affine updates")],
         run, whole=False,
     )  # fmt: skip
 
@@ -178,10 +182,14 @@ def rows_are_those_of_the_library(form: OneStep, run: Run) -> Finding:
     ratio, noise, sens, b = sp.symbols("v w S_g b", positive=True)
     big = form.growth(c, lip, noise)
     return links([
-        (big - shrinking(c, lip, noise), "the factor"),
-        (form.kept(ratio, big) - without_record(ratio, c, lip, noise), "first row"),
-        (form.order(alpha, big) - (alpha - 1) / shrinking(c, lip, noise) - 1, "alpha'"),
-        (form.gain(eta, sens, s2, b) - (eta * sens / b) ** 2 / (4 * eta * s2), "second row"),
+        (Equation(big, lambda: shrinking(c, lip, noise)), "the factor"),
+        (Equation(lambda: form.kept(ratio, big), lambda: without_record(ratio, c, lip, noise)),
+         "first row"),
+        (Equation(lambda: form.order(alpha, big) - (alpha - 1) / shrinking(c, lip, noise), 1),
+         "alpha'"),
+        (Equation(lambda: form.gain(eta, sens, s2, b),
+                  lambda: (eta * sens / b) ** 2 / (4 * eta * s2)),
+         "second row"),
     ], run)  # fmt: skip
 
 
@@ -282,8 +290,8 @@ def is_lemma_with_its_constant(form: Stage, run: Run) -> Finding:
     lemma = by_t + constant * 2 * s2 * (value / alpha + (alpha - 1) * by_x)
     return all_hold([
         links([
-            (form.defect(value, by_t, by_x) - lemma, "(1) with c_t"),
-            (form.order(alpha) - alpha, "the start at the same order"),
+            (Equation(lambda: form.defect(value, by_t, by_x), lemma), "(1) with c_t"),
+            (Equation(lambda: form.order(alpha), alpha), "the start at the same order"),
         ], run),
         merging_lowers(lambda a, b, power: a**power * b ** (1 - power), run),
     ])  # fmt: skip
@@ -304,8 +312,8 @@ def ratio_from_renyi(form: Stage, run: Run) -> Finding:
     """R = alpha u has R_t = alpha u_t and R_alpha = u + alpha u_alpha; (57) is alpha times (58)."""
     before = RENYI.defect(alpha * value, alpha * by_t, value + alpha * by_x)
     return links([
-        (before - alpha * form.defect(value, by_t, by_x), "(57) is alpha > 0 times (58)"),
-        (form.order(alpha) - alpha, "u(alpha, 0) = R(alpha, 0)/alpha"),
+        (Equation(before, alpha * form.defect(value, by_t, by_x)), "(57) is alpha > 0 times (58)"),
+        (Equation(lambda: form.order(alpha), alpha), "u(alpha, 0) = R(alpha, 0)/alpha"),
     ], run)  # fmt: skip
 
 
@@ -313,8 +321,11 @@ def logarithmic_from_ratio(form: Stage, run: Run) -> Finding:
     """alpha = 1 + e^y: u_alpha = u_y dy/dalpha, and y runs over the whole line."""
     turned = by_x * sp.diff(sp.log(alpha - 1), alpha)
     return links([
-        (RATIO.defect(value, by_t, turned) - form.defect(value, by_t, by_x), "(58) is (59)"),
-        (form.order(sp.log(alpha - 1)) - alpha, "the start at order alpha = 1 + e^y"),
+        (Equation(lambda: RATIO.defect(value, by_t, turned),
+                  lambda: form.defect(value, by_t, by_x)),
+         "(58) is (59)"),
+        (Equation(lambda: form.order(sp.log(alpha - 1)), alpha),
+         "the start at order alpha = 1 + e^y"),
     ], run)  # fmt: skip
 
 
@@ -334,8 +345,10 @@ def chain_rule(form: Turn, run: Run) -> Finding:
     """tau = t and z(y, t): partial derivatives of the printed substitution."""
     tau, moved = t, form.z(y, t)
     return links([
-        (by_tau * sp.diff(tau, t) + by_z * sp.diff(moved, t) - form.by_t(by_tau, by_z), "u_t"),
-        (by_tau * sp.diff(tau, y) + by_z * sp.diff(moved, y) - form.by_y(by_tau, by_z), "u_y"),
+        (Equation(by_tau * sp.Derivative(tau, t) + by_z * sp.Derivative(moved, t),
+                  form.by_t(by_tau, by_z)), "u_t"),
+        (Equation(by_tau * sp.Derivative(tau, y) + by_z * sp.Derivative(moved, y),
+                  form.by_y(by_tau, by_z)), "u_y"),
     ], run)  # fmt: skip
 
 
@@ -344,8 +357,8 @@ def moved_from_logarithmic(form: Stage, run: Run) -> Finding:
     before = LOGARITHMIC.defect(value, TURN.by_t(by_tau, by_z), TURN.by_y(by_tau, by_z))
     start = place(y, 0).doit()
     return links([
-        (before - form.defect(value, by_tau, by_z), "(60) in (59)"),
-        (form.order(start) - LOGARITHMIC.order(y), "the start along z"),
+        (Equation(before, form.defect(value, by_tau, by_z)), "(60) in (59)"),
+        (Equation(lambda: form.order(start), lambda: LOGARITHMIC.order(y)), "the start along z"),
     ], run)  # fmt: skip
 
 
@@ -412,15 +425,17 @@ def integrates(form: Form, run: Run) -> Finding:
     factor = sp.exp(form(t))
     product = sp.diff(factor, t) * value + factor * by_tau
     return links([
-        (sp.diff(form(t), t) - pull(t), "the integrand is the derivative of ln F"),
-        (factor.subs(t, 0) - 1, "ln F = 0 at tau = 0"),
-        (product - factor * MOVED.defect(value, by_tau, 0), "F u does not increase"),
+        (Equation(sp.Derivative(form(t), t), pull(t)), "the integrand is the derivative of ln F"),
+        (Equation(lambda: factor.subs(t, 0), 1), "ln F = 0 at tau = 0"),
+        (Equation(product, factor * MOVED.defect(value, by_tau, 0)), "F u does not increase"),
     ], run)  # fmt: skip
 
 
 def at_the_end(form: Form, run: Run) -> Finding:
     """(62) at tau = eta."""
-    return links([(sp.exp(form(eta)) - growth(t).subs(t, eta), "tau = eta")], run)
+    return links(
+        [(Equation(lambda: sp.exp(form(eta)), lambda: growth(t).subs(t, eta)), "tau = eta")], run
+    )
 
 
 def logarithm_on_gaussians(form: Form, run: Run) -> Finding:
@@ -464,8 +479,8 @@ class Solution:
 def from_the_logarithm(form: Solution, run: Run) -> Finding:
     """(63) exponentiated, with the start of (61)."""
     return links([
-        (form.factor() - sp.exp(-sp.log(growth(eta))), "exp of (63)"),
-        (form.order(z) - MOVED.order(z), "start of (61)"),
+        (Equation(lambda: form.factor(), lambda: sp.exp(-sp.log(growth(eta)))), "exp of (63)"),
+        (Equation(lambda: form.order(z), lambda: MOVED.order(z)), "start of (61)"),
     ], run)  # fmt: skip
 
 
@@ -473,19 +488,20 @@ def back_to_y(form: Solution, run: Run) -> Finding:
     """z(y, eta) = y, since the integral from 0 to eta is ln F; then (64)."""
     s = sp.Symbol("s", positive=True)
     return links([
-        (sp.diff(sp.log(growth(s)), s) - pull(s), "the integral is ln F(t)"),
-        (growth(sp.Integer(0)) - 1, "F(0) = 1"),
+        (Equation(sp.Derivative(sp.log(growth(s)), s), pull(s)), "the integral is ln F(t)"),
+        (Equation(lambda: growth(sp.Integer(0)), 1), "F(0) = 1"),
         (sp.diff(place(y, t), t) + sp.diff(sp.log(growth(t)), t), "z = y - ln F(t) + ln F(eta)"),
-        (form.factor() * growth(eta) - 1, "the factor of (64)"),
-        (form.order(y) - MOVED.order(y), "(64) at z = y"),
+        (Equation(lambda: form.factor() * growth(eta), 1), "the factor of (64)"),
+        (Equation(lambda: form.order(y), lambda: MOVED.order(y)), "(64) at z = y"),
     ], run)  # fmt: skip
 
 
 def back_to_the_order(form: Solution, run: Run) -> Finding:
     """y = ln(alpha - 1) in (65)."""
     return links([
-        (form.order(alpha) - MOVED.order(sp.log(alpha - 1)), "order at y = ln(alpha - 1)"),
-        (form.factor() * growth(eta) - 1, "the factor of (65)"),
+        (Equation(lambda: form.order(alpha), lambda: MOVED.order(sp.log(alpha - 1))),
+         "order at y = ln(alpha - 1)"),
+        (Equation(lambda: form.factor() * growth(eta), 1), "the factor of (65)"),
     ], run)  # fmt: skip
 
 
@@ -580,7 +596,8 @@ def pair_on_gaussians(form: Form, run: Run) -> Finding:
     after = (lip * g + s) ** 2 / (2 * (lip**2 * v + w))
     square = (lip * v * lip * s - g * lip * w) ** 2 / (2 * lip**2 * v * w * (lip**2 * v + w))
     return links(
-        [(form(g**2 / (2 * v), s**2 / (2 * w)) - after - square, "the pair exceeds by a square")],
+        [(Equation(form(g**2 / (2 * v), s**2 / (2 * w)) - after, square),
+          "the pair exceeds by a square")],
         run, whole=False,
     )  # fmt: skip
 
@@ -641,8 +658,14 @@ def middle_between_truth_and_end(form: Added, run: Run) -> Finding:
             if wrong:
                 return Finding(
                     "fails", "point", domain, f"{says}: {left} against {right} at order {order}",
-                    certificate={"kind": "point", "parameters": point, "left": [show(left)] * 2,
-                                 "right": [show(right)] * 2, "relation": relation},
+                    certificate=exact_point(
+                        Formulas("alpha*(eta*S_g/b)**2/(2*(2*eta*sigma2))",
+                                 "eta*S_g**2/(4*sigma2*b**2)",
+                                 dict(zip(("alpha", "eta", "S_g", "sigma2", "b"), at,
+                                          strict=True))),
+                        left, right, relation) if form is PRINTED else {
+                        "kind": "point", "parameters": point, "left": [show(left)] * 2,
+                        "right": [show(right)] * 2, "relation": relation},
                 )  # fmt: skip
     return Finding("holds", "point", domain, "attained at orders 2, 3/2 and 10",
                    certificate={"kind": "points", "count": 3})  # fmt: skip
@@ -656,9 +679,10 @@ def composes(form: Added, run: Run) -> Finding:
         composition_adds(lambda first, second: first + second, run),
         gaussian_divergence(run),
         links([
-            (form.middle(*at) - alpha * (eta * sens / b) ** 2 / (2 * (2 * eta * s2)),
+            (Equation(lambda: form.middle(*at),
+                      lambda: alpha * (eta * sens / b) ** 2 / (2 * (2 * eta * s2))),
              "the middle is the divergence of the Gaussian mechanism"),
-            (form.middle(*at) - form.end(*at), "the middle is the end"),
+            (Equation(lambda: form.middle(*at), lambda: form.end(*at)), "the middle is the end"),
         ], run),
     ])  # fmt: skip
 

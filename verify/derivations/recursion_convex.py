@@ -23,7 +23,7 @@ from verify.derivations.recursion import (
     gaussian_divergence,
     merging_lowers,
 )
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.statement import Finding, Run
 from verify.statements.convex import CHAIN as STEPS
 from verify.statements.convex import Chain as Steps
@@ -167,7 +167,7 @@ def stretches(form: Shifted, run: Run) -> Finding:
     The first j0 updates are the same in both runs, and what they leave is a common start.
     """
     return all_hold([
-        _links([(form.length(epochs, size, place) - (epochs * size - place),
+        _links([(Equation(form.length(epochs, size, place), epochs * size - place),
                  "updates from batch j0 of the first epoch to the end")], run),
         composition_adds(form.combined, run),
     ])  # fmt: skip
@@ -179,7 +179,7 @@ def stretches_on_gaussians(form: Shifted, run: Run) -> Finding:
     after = (p * g + d) ** 2 / (2 * (p**2 * v + w))
     square = (g * p * w - d * p**2 * v) ** 2 / (2 * p**2 * v * w * (p**2 * v + w))
     return _links(
-        [(form.combined(g**2 / (2 * v), d**2 / (2 * w)) - after - square,
+        [(Equation(form.combined(g**2 / (2 * v), d**2 / (2 * w)) - after, square),
           "the sum exceeds the exact value by a square")], run, whole=False,
     )  # fmt: skip
 
@@ -276,8 +276,9 @@ def epochs_add(form: Form, run: Run) -> Finding:
     whole, last = sp.symbols("eps_whole eps_last", positive=True)
     return all_hold([
         _links([
-            (form(sp.Integer(1), whole, last) - last, "K = 1"),
-            (form(epochs + 1, whole, last) - form(epochs, whole, last) - whole, "one epoch more"),
+            (Equation(lambda: form(sp.Integer(1), whole, last), last), "K = 1"),
+            (Equation(form(epochs + 1, whole, last) - form(epochs, whole, last), whole),
+             "one epoch more"),
         ], run),
         composition_adds(lambda first, second: first + second, run),
     ])  # fmt: skip
@@ -288,7 +289,9 @@ def linear_losses_attain_it(form: Form, run: Run) -> Finding:
     shift = sp.Symbol("s", positive=True)
     one = shift**2 / (2 * size * noise)
     truth = (epochs * shift) ** 2 / (2 * epochs * size * noise)
-    return _links([(form(epochs, one, one) - truth, "K epochs of linear losses")], run, whole=False)
+    return _links(
+        [(Equation(form(epochs, one, one), truth), "K epochs of linear losses")], run, whole=False
+    )
 
 
 PASSES: dict[str, Form] = {
@@ -318,8 +321,9 @@ def restates_the_constants(form: Form, run: Run) -> Finding:
     """(71) again: 1/c is the variance that k n/b + j noises add up to."""
     inverse = 1 / form(noise, epoch, size, batch)
     return _links([
-        (inverse - noise * (epoch * size + batch), "1/c = 2 eta sigma^2 (k n/b + j)"),
-        (1 / form(noise, epoch, size, batch + 1) - inverse - noise, "(72)"),
+        (Equation(inverse, lambda: noise * (epoch * size + batch)),
+         "1/c = 2 eta sigma^2 (k n/b + j)"),
+        (Equation(1 / form(noise, epoch, size, batch + 1) - inverse, noise), "(72)"),
     ], run)  # fmt: skip
 
 
@@ -345,11 +349,13 @@ def equal_laws_do_not_diverge(form: Form, run: Run) -> Finding:
     moment = sum(w**alpha * w ** (1 - alpha) for w in (1 / (1 + x), x / (1 + x)))
     return all_hold([
         _links([
-            (x**alpha * x ** (1 - alpha) - x, "the integrand of equal laws is their density"),
-            (moment - 1, "two outcomes"),
+            (Equation(x**alpha * x ** (1 - alpha), x),
+             "the integrand of equal laws is their density"),
+            (Equation(moment, 1), "two outcomes"),
         ], run),
-        rational_identity(form(alpha) - sp.log(1) / (alpha - 1), CHAIN.domain, "log 1/(alpha-1)",
-                          seed=run.seed),
+        identity(lambda: form(alpha), lambda: sp.log(1) / (alpha - 1), CHAIN.domain,
+                 "log 1/(alpha-1)",
+                 seed=run.seed),
     ])  # fmt: skip
 
 
@@ -382,10 +388,11 @@ def lemma_with_its_constants(form: Recursion, run: Run) -> Finding:
     count = epoch * size + batch
     ratio = sp.Symbol("r", positive=True)
     return _links([
-        (form.gain(step, sens, s2, b) - (step * sens / b) ** 2 / (2 * (2 * step * s2)),
+        (Equation(lambda: form.gain(step, sens, s2, b),
+                  lambda: (step * sens / b) ** 2 / (2 * (2 * step * s2))),
          "first row: shift eta Sg/b against variance 2 eta sigma^2"),
-        (ratio * form.factor(epoch, size, batch)
-         - without_record(ratio, 1 / (noise * count), sp.Integer(1), noise),
+        (Equation(ratio * form.factor(epoch, size, batch),
+         without_record(ratio, 1 / (noise * count), sp.Integer(1), noise)),
          "second row with (84)"),
     ], run)  # fmt: skip
 
@@ -398,8 +405,9 @@ def linear_losses_attain_the_rows(form: Recursion, run: Run) -> Finding:
     return all_hold([
         gaussian_divergence(run),
         _links([
-            (before * form.factor(epoch, size, batch) - after, "second row attained"),
-            (form.gain(step, sens, s2, b) - (step * sens / b) ** 2 / (4 * step * s2),
+            (Equation(before * form.factor(epoch, size, batch), after), "second row attained"),
+            (Equation(lambda: form.gain(step, sens, s2, b),
+                      lambda: (step * sens / b) ** 2 / (4 * step * s2)),
              "first row attained at the start"),
         ], run, whole=False),
     ])  # fmt: skip
@@ -437,9 +445,11 @@ def order_stays_above_one(form: Form, run: Run) -> Finding:
     lip, c = sp.symbols("L c", positive=True)
     here = form(alpha, 1 / (noise * updates), sp.Integer(1), noise)
     return _links([
-        (form(alpha, c, lip, noise) - 1 - (alpha - 1) / shrinking(c, lip, noise), "Lemma 3.2"),
-        (here - 1 - (alpha - 1) * updates / (updates + 1), "alpha' - 1 > 0"),
-        (alpha - here - (alpha - 1) / (updates + 1), "alpha - alpha' > 0"),
+        (Equation(lambda: form(alpha, c, lip, noise) - 1,
+                  lambda: (alpha - 1) / shrinking(c, lip, noise)),
+         "Lemma 3.2"),
+        (Equation(here - 1, (alpha - 1) * updates / (updates + 1)), "alpha' - 1 > 0"),
+        (Equation(alpha - here, (alpha - 1) / (updates + 1)), "alpha - alpha' > 0"),
     ], run)  # fmt: skip
 
 
@@ -462,8 +472,10 @@ CHAIN.declare(
 def epochs_join(form: Form, run: Run) -> Finding:
     """One iterate under two names: both stand after (k+1) n/b updates, so also in (84) and (86)."""
     return _links([
-        (form(epoch + 1, size, sp.Integer(0)) - form(epoch, size, size), "as many updates"),
-        (form(epoch, size, batch + 1) - form(epoch, size, batch) - 1, "one per update"),
+        (Equation(form(epoch + 1, size, sp.Integer(0)), form(epoch, size, size)),
+         "as many updates"),
+        (Equation(lambda: form(epoch, size, batch + 1) - form(epoch, size, batch), 1),
+         "one per update"),
         (form(sp.Integer(0), size, sp.Integer(0)), "none at the start"),
     ], run)  # fmt: skip
 
@@ -519,9 +531,10 @@ def solves_the_recursion(form: Product, run: Run) -> Finding:
     The bound over alpha is the same at every order, so the change to alpha' costs nothing.
     """
     return _links([
-        (sp.Integer(form.first - 1) - form.last(sp.Integer(1)), "empty at j = 1"),
-        (form.last(batch + 1) - form.last(batch) - 1, "one factor more"),
-        (form.term(form.last(batch + 1)) - Recursion().factor(sp.Integer(0), size, batch),
+        (Equation(sp.Integer(form.first - 1), lambda: form.last(sp.Integer(1))), "empty at j = 1"),
+        (Equation(lambda: form.last(batch + 1) - form.last(batch), 1), "one factor more"),
+        (Equation(lambda: form.term(form.last(batch + 1)),
+                  lambda: Recursion().factor(sp.Integer(0), size, batch)),
          "which is that of (86) at k = 0"),
     ], run)  # fmt: skip
 
@@ -540,10 +553,12 @@ def product_telescopes(form: tuple[Product, Form], run: Run) -> Finding:
     product, closed = form
     return all_hold([
         _links([
-            (closed(sp.Integer(1)) - 1, "1 at j = 1"),
-            (sp.Integer(product.first - 1) - product.last(sp.Integer(1)), "empty at j = 1"),
-            (product.last(batch + 1) - product.last(batch) - 1, "one factor more"),
-            (closed(batch) * product.term(product.last(batch + 1)) - closed(batch + 1),
+            (Equation(lambda: closed(sp.Integer(1)), 1), "1 at j = 1"),
+            (Equation(sp.Integer(product.first - 1), lambda: product.last(sp.Integer(1))),
+             "empty at j = 1"),
+            (Equation(lambda: product.last(batch + 1) - product.last(batch), 1), "one factor more"),
+            (Equation(lambda: closed(batch) * product.term(product.last(batch + 1)),
+                      lambda: closed(batch + 1)),
              "from j to j + 1"),
         ], run),
     ])  # fmt: skip
@@ -605,8 +620,10 @@ def mixing_over_one_start(form: Start, run: Run) -> Finding:
     return all_hold([
         merging_lowers(form.integrand, run),
         _links([
-            (most - mean - p * (most - one) - (1 - p) * (most - two), "average below the largest"),
-            *((sp.Rational(w.numerator, w.denominator) - sp.Rational(v.numerator, v.denominator),
+            (Equation(most - mean - p * (most - one), (1 - p) * (most - two)),
+             "average below the largest"),
+            *((Equation(sp.Rational(w.numerator, w.denominator),
+                        sp.Rational(v.numerator, v.denominator)),
                "the same weights in both runs") for w, v in zip(weights, others, strict=True)),
         ], run),
     ])  # fmt: skip
@@ -704,7 +721,9 @@ CHAIN.declare(
 def same_as_one_pass(form: Amplified, run: Run) -> Finding:
     """(80) at K = b = 1, over alpha: eta Sg^2/(4 sigma^2 (n - j0))."""
     ours = step * sens**2 / (4 * s2) * STEPS.total(sp.Integer(1), size, place)
-    return _links([(ours - form.value(step, sens, s2, size, place), "K = 1, b = 1")], run)
+    return _links(
+        [(Equation(ours, lambda: form.value(step, sens, s2, size, place)), "K = 1, b = 1")], run
+    )
 
 
 def same_at_settings(form: Amplified, run: Run) -> Finding:
@@ -748,8 +767,9 @@ def recursion_ends_there(form: Amplified, run: Run) -> Finding:
     here = form.value(step, sens, s2, size, size - batch)
     later = form.value(step, sens, s2, size, size - batch - 1)
     return _links([
-        (form.value(step, sens, s2, size, size - 1) - rate, "the record in the last update"),
-        (here * factor - later, "one update more after the record"),
+        (Equation(lambda: form.value(step, sens, s2, size, size - 1), rate),
+         "the record in the last update"),
+        (Equation(lambda: here * factor, later), "one update more after the record"),
     ], run)  # fmt: skip
 
 
@@ -764,8 +784,10 @@ def attained_by_one_pass(form: Amplified, run: Run) -> Finding:
     return all_hold([
         gaussian_divergence(run),
         _links([
-            (form.value(step, sens, s2, size, sp.Integer(0)) - first, "first record, every n"),
-            (form.value(step, sens, s2, size, place) - later, "every record if eta >= 1/beta"),
+            (Equation(lambda: form.value(step, sens, s2, size, sp.Integer(0)), first),
+             "first record, every n"),
+            (Equation(form.value(step, sens, s2, size, place), later),
+             "every record if eta >= 1/beta"),
         ], run),
     ])  # fmt: skip
 

@@ -13,7 +13,7 @@ from bounds.bound import find
 from bounds.setting import Setting
 from verify.derivations.chain import Chain
 from verify.derivations.recursion import agree
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import Equation, all_hold, rational_identity
 from verify.statement import Finding, Run
 from verify.statements.lsi import CURVED, PLAIN, Sequence, constants_follow_by_induction
 
@@ -68,7 +68,7 @@ def variances_obey_it(form: tuple[Sequence, Any], run: Run) -> Finding:
     factor = 1 - eta * curvature
     after = factor**2 * before + noise
     claimed = sequence.step(before, sequence.lipschitz(eta, curvature) ** 2, noise)
-    return _links([(claimed - after, "1/c is the variance")], run, whole=False)
+    return _links([(Equation(claimed, after), "1/c is the variance")], run, whole=False)
 
 
 def step_mutants(form: Sequence) -> dict[str, Sequence]:
@@ -111,7 +111,8 @@ def solves_the_plain_step(form: Form, run: Run) -> Finding:
     """Induction over updates: the start, and one more update by (72)."""
     step = form(first, noise, updates + 1) - form(first, noise, updates) - noise
     return _links([
-        (form(first, noise, sp.Integer(0)) - first, "1/c_0^0 before the first update"),
+        (Equation(lambda: form(first, noise, sp.Integer(0)), first),
+         "1/c_0^0 before the first update"),
         (step, "(72) from t to t + 1"),
     ], run)  # fmt: skip
 
@@ -124,9 +125,10 @@ def solves_the_contracting_step(form: Form, run: Run) -> Finding:
     summed = (1 - power) / (1 - q)
     later = form(first, noise, q * power, 1 + q * total)
     return _links([
-        (form(first, noise, sp.Integer(1), sp.Integer(0)) - first, "1/c_0^0 at the start"),
-        (later - q * form(first, noise, power, total) - noise, "(77) from t to t + 1"),
-        (1 + q * summed - summed - power, "the next W is 1 + q W = W + q^t"),
+        (Equation(lambda: form(first, noise, sp.Integer(1), sp.Integer(0)), first),
+         "1/c_0^0 at the start"),
+        (Equation(later - q * form(first, noise, power, total), noise), "(77) from t to t + 1"),
+        (Equation(1 + q * summed - summed, power), "the next W is 1 + q W = W + q^t"),
     ], run)  # fmt: skip
 
 
@@ -134,8 +136,9 @@ def plain_point_start(form: Form, run: Run) -> Finding:
     """(73) as 1/c_0^0 falls to 0."""
     general = first + noise * updates
     return _links([
-        (form(noise, updates) - general.subs(first, 0), "(73) at 1/c_0^0 = 0"),
-        (form(noise, updates + 1) - form(noise, updates) - noise, "(72) from t to t + 1"),
+        (Equation(lambda: form(noise, updates), lambda: general.subs(first, 0)),
+         "(73) at 1/c_0^0 = 0"),
+        (Equation(form(noise, updates + 1) - form(noise, updates), noise), "(72) from t to t + 1"),
     ], run)  # fmt: skip
 
 
@@ -143,8 +146,10 @@ def contracting_point_start(form: Form, run: Run) -> Finding:
     """(78) as 1/c_0^0 falls to 0."""
     general = power * first + noise * total
     return _links([
-        (form(noise, total) - general.subs(first, 0), "(78) at 1/c_0^0 = 0"),
-        (form(noise, 1 + q * total) - q * form(noise, total) - noise, "(77) from t to t + 1"),
+        (Equation(lambda: form(noise, total), lambda: general.subs(first, 0)),
+         "(78) at 1/c_0^0 = 0"),
+        (Equation(form(noise, 1 + q * total) - q * form(noise, total), noise),
+         "(77) from t to t + 1"),
     ], run)  # fmt: skip
 
 
@@ -201,8 +206,9 @@ def counts_updates(count: Form, run: Run) -> Finding:
     """k n/b + j: none at first, one more per update, and epochs join."""
     return _links([
         (count(sp.Integer(0), size, sp.Integer(0)), "no update before the first"),
-        (count(epoch, size, batch + 1) - count(epoch, size, batch) - 1, "one per update"),
-        (count(epoch + 1, size, sp.Integer(0)) - count(epoch, size, size), "epochs join"),
+        (Equation(lambda: count(epoch, size, batch + 1) - count(epoch, size, batch), 1),
+         "one per update"),
+        (Equation(count(epoch + 1, size, sp.Integer(0)), count(epoch, size, size)), "epochs join"),
     ], run)  # fmt: skip
 
 
@@ -211,7 +217,7 @@ def plain_formula(form: Form, run: Run) -> Finding:
     inverse = 1 / form(noise, epoch, size, batch)
     return all_hold([
         counts_updates(lambda k, l_, j: 1 / form(noise, k, l_, j) / noise, run),
-        _links([(inverse - noise * (epoch * size + batch), "1/c is (74)")], run),
+        _links([(Equation(inverse, lambda: noise * (epoch * size + batch)), "1/c is (74)")], run),
     ])  # fmt: skip
 
 
@@ -224,8 +230,9 @@ def contracting_formula(form: tuple[Form, Form], run: Run) -> Finding:
     return all_hold([
         counts_updates(terms, run),
         _links([
-            (1 / constant(noise, total) - noise * total, "1/c is (79)"),
-            (1 / constant(noise, 1 + q * total) - q / constant(noise, total) - noise, "(77)"),
+            (Equation(lambda: 1 / constant(noise, total), lambda: noise * total), "1/c is (79)"),
+            (Equation(1 / constant(noise, 1 + q * total) - q / constant(noise, total), noise),
+             "(77)"),
         ], run),
     ])  # fmt: skip
 

@@ -20,7 +20,7 @@ from bounds.bound import bind, find
 from bounds.setting import Setting
 from verify.derivations.chain import Chain
 from verify.methods.enclosure import BITS, ball, compare
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.statement import Finding, Run
 from verify.statements.figures import CAPTION
 
@@ -97,8 +97,8 @@ def the_recursion_is_the_theorem(form: Scheme, run: Run) -> Finding:
 def the_bound_ends_the_chain(form: Any, run: Run) -> Finding:
     """exp((alpha-1) eps) <= S is eps <= log(S)/(alpha-1), for alpha > 1."""
     logarithm = sp.Symbol("log_S", real=True)
-    return rational_identity(
-        (ALPHA - 1) * form(ALPHA) * logarithm - logarithm, "every alpha > 1",
+    return identity(
+        lambda: (ALPHA - 1) * form(ALPHA) * logarithm, logarithm, "every alpha > 1",
         "(alpha-1) times the bound is log S", seed=run.seed,
     )  # fmt: skip
 
@@ -150,9 +150,9 @@ for _name, _printed, _mutants in (
 
 CHAIN.identity(
     "eq-152", "exp((alpha-1) eps_k^(j+1)) = integral of (p/p')^alpha p'",
-    (ALPHA - 1) * (sp.Symbol("log_I") / (ALPHA - 1)) - sp.Symbol("log_I"),
+    Equation(lambda: (ALPHA - 1) * (sp.Symbol("log_I") / (ALPHA - 1)), lambda: sp.Symbol("log_I")),
     mutants={
-        "eps as log/alpha": (ALPHA - 1) * sp.Symbol("log_I") / ALPHA - sp.Symbol("log_I"),
+        "eps as log/alpha": Equation((ALPHA - 1) * sp.Symbol("log_I") / ALPHA, sp.Symbol("log_I")),
     },
     reason="R_alpha is log(integral)/(alpha-1)", rests_on=("def-b2",),
     reading="eps_k^(j+1)(alpha) is the Renyi divergence of the two laws, not a bound on it",
@@ -192,8 +192,11 @@ def the_integrand_is_convex(form: Any, run: Run) -> Finding:
     return all_hold(
         rational_identity(difference, "x, y > 0 and alpha > 1", what, seed=run.seed)
         for difference, what in (
-            (xx - ALPHA * (ALPHA - 1) * x ** (ALPHA - 2) * y ** (1 - ALPHA), "f_xx > 0"),
-            (xx * yy - xy**2, "the Hessian is singular, hence positive semidefinite"),
+            (Equation(xx, ALPHA * (ALPHA - 1) * x ** (ALPHA - 2) * y ** (1 - ALPHA)), "f_xx > 0"),
+            (
+                Equation(lambda: xx * yy, lambda: xy**2),
+                "the Hessian is singular, hence positive semidefinite",
+            ),
         )
     )
 
@@ -335,8 +338,8 @@ def a_miss_contracts(form: Miss, run: Run) -> Finding:
 
 def a_hit_adds(form: Any, run: Run) -> Finding:
     """A hit multiplies the integral by e^s at most: composition with a Gaussian shift."""
-    return rational_identity(
-        form(_ETA, _SG, _SIGMA2, _B) * (ALPHA - 1) * ALPHA - _STEP, "every alpha > 1",
+    return identity(
+        lambda: form(_ETA, _SG, _SIGMA2, _B) * (ALPHA - 1) * ALPHA, _STEP, "every alpha > 1",
         "(alpha-1) times alpha (eta Sg/b)^2/(2 * 2 eta sigma^2) is s", seed=run.seed,
     )  # fmt: skip
 
@@ -507,8 +510,8 @@ def one_sequence(form: Any, run: Run) -> Finding:
     """X <- e^s X on a hit, X <- X^(q W_t/W_(t+1)) <= X^q on a miss: a q >= a q W_t/W_(t+1)."""
     a, past = sp.symbols("a Q_t", positive=True)  # Q_t = q^t, W_t = (1 - q^t)/(1 - q)
     now = (1 - past) / (1 - Q)
-    return rational_identity(
-        form(a, Q) - a * Q * now / (1 + Q * now) - a * Q * past / (1 + Q * now),
+    return identity(
+        form(a, Q) - a * Q * now / (1 + Q * now), a * Q * past / (1 + Q * now),
         "every sequence of batches, a > 0 and 0 < q < 1",
         "a q exceeds a q W_t/W_(t+1) by a q^(t+1)/W_(t+1) > 0", seed=run.seed,
     )  # fmt: skip
@@ -559,8 +562,8 @@ for _name, _printed in (
 
 def powers_are_concave(form: Any, run: Run) -> Finding:
     """(x^q)'' = q (q-1) x^(q-2), negative for 0 < q < 1: E[x^q] <= E[x]^q."""
-    return rational_identity(
-        sp.diff(X ** form(Q), X, 2) - Q * (Q - 1) * X ** (Q - 2), "x > 0 and 0 < q < 1",
+    return identity(
+        sp.diff(X ** form(Q), X, 2), Q * (Q - 1) * X ** (Q - 2), "x > 0 and 0 < q < 1",
         "the second derivative of x^q is q (q-1) x^(q-2) < 0", seed=run.seed,
     )  # fmt: skip
 
@@ -603,8 +606,8 @@ def the_last_line(form: Any, run: Run) -> Finding:
                              "relation": "="},
             )  # fmt: skip
     before, after = chance * GROWTH * S + (1 - chance) * S**Q, form(b, n) * GROWTH * S
-    return rational_identity(
-        before - after - (1 - form(b, n)) * S**Q, "every 1 <= b <= n",
+    return identity(
+        lambda: before - after, lambda: (1 - form(b, n)) * S**Q, "every 1 <= b <= n",
         "P(i0 in B) = b/n, and the means before are S_k^j by definition", seed=run.seed,
     )  # fmt: skip
 

@@ -20,8 +20,9 @@ from bounds.bound import find
 from bounds.setting import Setting
 from verify.derivations.chain import Chain
 from verify.derivations.resampling_proof import ALPHA, BOUND, GROWTH, P, Q, S, X, point
-from verify.methods.enclosure import BITS, ball, compare
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods import formulas
+from verify.methods.enclosure import BITS, Formulas, ball, compare, points
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.statement import Finding, Run
 from verify.statements.figures import CAPTION
 from verify.statements.footnotes import (
@@ -40,8 +41,8 @@ def an_update_loses(form: Any, run: Run) -> Finding:
     S >= 1 throughout, by induction: p e^s S + (1-p) S^q >= p + 1 - p. And s > 0, 0 < q < 1.
     """
     rest = (GROWTH - 1) * S + S**Q * (S ** (1 - Q) - 1)
-    return rational_identity(
-        GROWTH * S - form(P, GROWTH, Q, S) - (1 - P) * rest, "b < n, Sg > 0, S >= 1, 0 < q < 1",
+    return identity(
+        GROWTH * S - form(P, GROWTH, Q, S), (1 - P) * rest, "b < n, Sg > 0, S >= 1, 0 < q < 1",
         "the difference is (1-p) times a positive number", seed=run.seed,
     )  # fmt: skip
 
@@ -73,12 +74,18 @@ def lies_above(form: Any, run: Run) -> Finding:
     del run
     low, high = form
     domain = "the figure's parameters, orders 10, 15, 20, K in {1, 2, 10, 50, 200}"
-    found = []
+    found, rows = [], []
     with precision(BITS):
         for alpha, epochs in product(ORDERS, (1, 2, 10, 50, 200)):
             setting = caption(epochs, alpha)
+            claimed = Formulas(
+                formulas.printed(low, setting), formulas.printed(high, setting),
+                formulas.values(setting),
+            )  # fmt: skip
+            sides = find(low).enclose(setting, 20), find(high).enclose(setting, 20)
+            rows.append((claimed, *sides))
             one = compare(
-                find(low).enclose(setting, 20), find(high).enclose(setting, 20),
+                *sides, formulas=claimed,
                 parameters={"alpha": alpha, "K": Fraction(epochs)}, relation="<", domain=domain,
                 what=f"{low} below {high}, order {alpha}, K = {epochs}",
             )  # fmt: skip
@@ -86,7 +93,7 @@ def lies_above(form: Any, run: Run) -> Finding:
                 return one
             found.append(one)
     return replace(found[-1], detail=f"{low} below {high} at all {len(found)} points",
-                   certificate={"kind": "points", "count": len(found)})  # fmt: skip
+                   certificate={"kind": "links", "links": points(rows, "<")})  # fmt: skip
 
 
 CHAIN.declare(
@@ -147,8 +154,9 @@ def it_converges(form: Convergence, run: Run) -> Finding:
                 )  # fmt: skip
     fixed = form.limit(P, GROWTH, Q)
     # S*^(1-q) = (1-p)/(1 - p e^s), written with r = 1/(1-q) so that the power cancels.
-    return rational_identity(
-        sp.powdenest(fixed ** (1 - Q), force=True) * (1 - P * GROWTH) - (1 - P), domain,
+    return identity(
+        lambda: sp.powdenest(fixed ** (1 - Q), force=True) * (1 - P * GROWTH), lambda: 1 - P,
+        domain,
         "S*^(1-q) (1 - p e^s) = 1 - p, which is g(S*) = S* over S*^q", seed=run.seed,
     )  # fmt: skip
 
@@ -211,7 +219,7 @@ def below_composition(form: Better, run: Run) -> Finding:
     """
     del run
     domain = "the figure's parameters, orders 10, 15, 20"
-    found = []
+    found, rows = [], []
     with precision(BITS):
         p = ball(Fraction(1, 25))
         for alpha, epochs in form.since.items():
@@ -221,15 +229,26 @@ def below_composition(form: Better, run: Run) -> Finding:
             limit = ((1 - p) / (1 - p * growth)).log() / one_less / ball(alpha - 1)
             prior = form.composition(setting)
             ours = limit if limit < prior else BOUND.enclose(setting, 20)
+            growth_text = f"b/n*exp((alpha - 1)*alpha*{formulas.RATE})"
+            top = f"log((1 - b/n)/(1 - {growth_text}))/(1 - (1 - eta*lambda)**2)/(alpha - 1)"
+            rough = f"b/n*alpha*{formulas.RATE}*K"
+            claimed = Formulas(
+                top if limit < prior else formulas.printed("without_replacement", setting),
+                rough if form.composition is _rough
+                else formulas.printed("sampled_gaussian", setting),
+                formulas.values(setting),
+            )  # fmt: skip
+            rows.append((claimed, ours, prior))
             one = compare(
-                ours, prior, parameters={"alpha": alpha, "K": Fraction(epochs)}, relation="<",
+                ours, prior, formulas=claimed,
+                parameters={"alpha": alpha, "K": Fraction(epochs)}, relation="<",
                 domain=domain, what=f"order {alpha}, K = {epochs}: Theorem 4.3 and composition",
             )  # fmt: skip
             if one.outcome != "holds":
                 return one
             found.append(one)
     return replace(found[-1], detail="; ".join(one.detail for one in found),
-                   certificate={"kind": "points", "count": len(found)})  # fmt: skip
+                   certificate={"kind": "links", "links": points(rows, "<")})  # fmt: skip
 
 
 CHAIN.declare(
@@ -281,12 +300,18 @@ def leading_power(form: int, run: Run) -> Finding:
                              "left": [str(lowest)] * 2, "right": [str(form)] * 2, "relation": "="},
             )  # fmt: skip
         checks.append((
-            terms.coeff_monomial(P**2) - comb(alpha, 2) * (X**2 - 1),
+            Equation(lambda terms=terms: terms.coeff_monomial(P**2),
+                     lambda alpha=alpha: comb(alpha, 2) * (X**2 - 1)),
             f"order {alpha}: the p^2 term is C(alpha, 2) (X^2 - 1)",
         ))  # fmt: skip
     f = (1 + P * u) ** ALPHA * (1 + P * v) ** (1 - ALPHA)
     slope = sp.diff(f, P).subs(P, 0)
-    checks.append((slope - ALPHA * u - (1 - ALPHA) * v, "the p term has mean 0 at every order"))
+    checks.append(
+        (
+            Equation(lambda: slope - ALPHA * u, lambda: (1 - ALPHA) * v),
+            "the p term has mean 0 at every order",
+        )
+    )
     return all_hold(
         rational_identity(difference, "one update, fixed order and noise", what, seed=run.seed)
         for difference, what in checks
@@ -345,9 +370,9 @@ def sequences_multiply(form: Components, run: Run) -> Finding:
     return all_hold(
         rational_identity(difference, "every n, b and K", what, seed=run.seed)
         for difference, what in (
-            (form.count(values, updates + 1) - values * form.count(values, updates),
+            (Equation(form.count(values, updates + 1), values * form.count(values, updates)),
              "one more update multiplies the count by N"),
-            (form.count(values, sp.Integer(1)) - values, "one update has N"),
+            (Equation(lambda: form.count(values, sp.Integer(1)), values), "one update has N"),
         )
     )  # fmt: skip
 

@@ -31,8 +31,9 @@ from verify.derivations.shuffling_proof import (
     second_term,
     share,
 )
-from verify.methods.enclosure import BITS, ball, compare
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods import formulas
+from verify.methods.enclosure import BITS, Formulas, ball, compare, points
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.statement import Finding, Run
 from verify.statements.figures import CAPTION, ORDERS
 
@@ -93,16 +94,18 @@ def above_the_squared_rate(form: Amplified, run: Run) -> Finding:
     level = 1 - p + p * y
     second = sp.diff(growth**alpha, growth, 2) * sp.diff(level, y) ** 2
     links = [
-        (y**2 * second / 2
-         - alpha * (alpha - 1) / 2 * growth**alpha * (p * y / growth) ** 2,
+        (Equation(lambda: y**2 * second / 2,
+         lambda: alpha * (alpha - 1) / 2 * growth**alpha * (p * y / growth) ** 2),
          "generator of Y on L^alpha: alpha (alpha-1)/2 L^alpha r^2"),
-        (level * (p * y / level - p) - p * (1 - p) * (y - 1), "L (r - p) = p (1 - p)(Y - 1)"),
-        (level.subs(y, 1) - 1, "L = 1 at Y = 1"),
-        (sp.diff(level, y) - p, "L increases with Y"),
-        (p**2 * alpha * (alpha - 1) / 2 / (alpha - 1) * 2 - form.share(p) * alpha,
+        (Equation(level * (p * y / level - p), p * (1 - p) * (y - 1)),
+         "L (r - p) = p (1 - p)(Y - 1)"),
+        (Equation(lambda: level.subs(y, 1), 1), "L = 1 at Y = 1"),
+        (Equation(sp.Derivative(level, y), p), "L increases with Y"),
+        (Equation(lambda: p**2 * alpha * (alpha - 1) / 2 / (alpha - 1) * 2,
+                  lambda: form.share(p) * alpha),
          "integrated over s from 0 to 2A and divided by (alpha - 1) A"),
-        ((eta * sensitivity / b) ** 2 / (2 * 2 * eta * sigma2)
-         - eta * sensitivity**2 / (4 * sigma2 * b**2),
+        (Equation(lambda: (eta * sensitivity / b) ** 2 / (2 * 2 * eta * sigma2),
+         lambda: eta * sensitivity**2 / (4 * sigma2 * b**2)),
          "(eta Sg/b)^2/(2 * 2 eta sigma^2) = A"),
     ]  # fmt: skip
     return all_hold(rational_identity(d, domain, what, seed=run.seed) for d, what in links)
@@ -143,8 +146,8 @@ def above_the_rate(form: Callable[[Any], Any], run: Run) -> Finding:
         if found.outcome != "holds":
             return found
     size = sp.Symbol("l", positive=True)
-    return rational_identity(form(size) * (1 / size) ** 2 - 1 / size, "whole n/b >= 2",
-                             "n/b updates of (b/n)^2 alpha A each", seed=run.seed)  # fmt: skip
+    return identity(lambda: form(size) * (1 / size) ** 2, lambda: 1 / size, "whole n/b >= 2",
+                    "n/b updates of (b/n)^2 alpha A each", seed=run.seed)  # fmt: skip
 
 
 CHAIN.ask(
@@ -173,7 +176,7 @@ CHAIN.declare(
 
 def near_the_stand_in(form: Approximate, run: Run) -> Finding:
     """The sampled Gaussian's composition over its stand-in at orders 10 and 15, K = 1 and 200."""
-    bound, said = find("sampled_gaussian"), []
+    bound, said, rows = find("sampled_gaussian"), [], []
     for order in ORDERS:
         for epochs in (1, 200):
             setting = replace(CAPTION, epochs=epochs, alpha=order)
@@ -183,6 +186,12 @@ def near_the_stand_in(form: Approximate, run: Run) -> Finding:
                     form.share(Fraction(setting.batches)) * order * setting.rate * epochs
                 )
                 off = abs(ratio - 1)
+                claimed = Formulas(
+                    f"abs(({formulas.printed('sampled_gaussian', setting)})"
+                    f"/(b/n*alpha*{formulas.RATE}*K) - 1)", f"{form.within}",
+                    formulas.values(setting),
+                )  # fmt: skip
+                rows.append((claimed, off, ball(form.within)))
                 found = compare(off, ball(form.within),
                                 parameters={"alpha": order, "K": epochs}, relation="<=",
                                 domain="the caption of Figure 2",
@@ -190,7 +199,8 @@ def near_the_stand_in(form: Approximate, run: Run) -> Finding:
                 if found.outcome != "holds":
                     return found
                 said.append(f"order {order}, K = {epochs}: ratio {ratio.str(6, radius=False)}")
-    return replace(found, detail="; ".join(said))
+    return replace(found, detail="; ".join(said),
+                   certificate={"kind": "links", "links": points(rows, "<=")})  # fmt: skip
 
 
 CHAIN.ask(
@@ -227,10 +237,10 @@ def gaussian_update(form: Callable[..., Any], run: Run) -> Finding:
     rest = alpha * (1 - alpha) * d**2
     at = {d: eta * sensitivity / b, v: 2 * eta * sigma2}
     return all_hold([
-        rational_identity(square - (t - alpha * d) ** 2 - rest, "alpha > 1", "the square",
-                          seed=run.seed),
-        rational_identity(
-            form(alpha, eta, sensitivity, sigma2, b) - (-rest / (2 * v) / (alpha - 1)).subs(at),
+        identity(square - (t - alpha * d) ** 2, rest, "alpha > 1", "the square",
+                 seed=run.seed),
+        identity(
+            form(alpha, eta, sensitivity, sigma2, b), (-rest / (2 * v) / (alpha - 1)).subs(at),
             "every alpha > 1, eta, Sg, sigma^2 and b",
             "alpha d^2/(2v) at d = eta Sg/b, v = 2 eta sigma^2", seed=run.seed),
     ])  # fmt: skip
@@ -274,8 +284,8 @@ def second_term_below(form: Callable[[Any, Any], Any], run: Run) -> Finding:
                 return found
     q, power, scale = sp.symbols("q Q aA", positive=True)  # Q = q^(j-1)
     other = scale * power * (1 - q) / (1 - q * power)
-    return rational_identity(
-        form(scale, q) - other - scale * (1 - power) / (1 - q * power), WHERE,
+    return identity(
+        form(scale, q) - other, scale * (1 - power) / (1 - q * power), WHERE,
         "eps_0^1 - eps_0^j = alpha A (1 - q^(j-1))/(1 - q^j)", seed=run.seed,
     )  # fmt: skip
 
@@ -328,8 +338,8 @@ def increments(form: Growth, run: Run) -> Finding:
         if found.outcome == "fails":
             return found
     gain, rho, end = sp.symbols("gain rho R", positive=True)
-    return rational_identity(
-        gain * ((1 - rho * end) - (1 - end)) / (1 - rho) - form.increment(gain, rho, end), WHERE,
+    return identity(
+        gain * ((1 - rho * end) - (1 - end)) / (1 - rho), form.increment(gain, rho, end), WHERE,
         "the increment is eps_0^m rho^(K-1) > 0", seed=run.seed,
     )  # fmt: skip
 
@@ -362,8 +372,8 @@ def below_the_limit(form: Callable[[Any, Any], Any], run: Run) -> Finding:
                 return exact_point(left, limit, "<", "first term against the limit",
                                    **{"n/b": size, "K": epochs, "q": ratio})  # fmt: skip
     gain, rho, end = sp.symbols("gain rho R", positive=True)
-    return rational_identity(
-        form(gain, rho) - gain * (1 - end) / (1 - rho) - gain * end / (1 - rho), WHERE,
+    return identity(
+        form(gain, rho) - gain * (1 - end) / (1 - rho), gain * end / (1 - rho), WHERE,
         "limit less first term is eps_0^m rho^(K-1)/(1 - rho)", seed=run.seed,
     )  # fmt: skip
 
@@ -444,11 +454,12 @@ def growth_per_epoch(form: Rate, run: Run) -> Finding:
         return Finding("undecided", "symbolic", WHERE, "narrower than what is proved")
     q, total, power, j, m, r, rho, end, gain = sp.symbols("q S Q j m r rho R gain", positive=True)
     links = [
-        ((total + q * power) - (j + 1) * q * power - (total - j * power) - j * power * (1 - q),
+        (Equation((total + q * power) - (j + 1) * q * power - (total - j * power),
+                  j * power * (1 - q)),
          "sum_(s<j) q^s >= j q^(j-1), by induction"),
-        (gain * (1 - rho * end - (1 - end)) / (1 - rho) - gain * end,
+        (Equation(gain * (1 - rho * end - (1 - end)) / (1 - rho), gain * end),
          "the growth is eps_0^m R with R = rho^(K-1) <= 1"),
-        (3 * m - (2 * m + r) - (m - r), "3 floor(l/2) >= l"),
+        (Equation(lambda: 3 * m - (2 * m + r), lambda: m - r), "3 floor(l/2) >= l"),
     ]  # fmt: skip
     return all_hold(rational_identity(d, WHERE, what, seed=run.seed) for d, what in links)
 
@@ -541,6 +552,20 @@ WITNESSES = {
 }
 
 
+def _terms_written(
+    terms: tuple[bool, bool], size: int, x: Fraction, epochs: int, order: int, scale: Fraction
+) -> Formulas:
+    """Terms of (5) and composition with n/b = l, eta lambda = x and sampling rate 1/l."""
+    both = (f"alpha*{formulas.EARLIER}", formulas.SECOND)
+    left = " + ".join(text for text, wanted in zip(both, terms, strict=True) if wanted)
+    return Formulas(
+        f"let(c, 1 - x, let(m, floor(l/2), {left}))",
+        "K*l*log(sum(k, 0, alpha, binomial(alpha, k)*(1 - 1/l)**(alpha - k)*(1/l)**k"
+        "*exp(A*k*(k - 1))))/(alpha - 1)",
+        {"l": size, "x": x, "K": epochs, "alpha": order, "A": scale},
+    )
+
+
 def below_composition(form: Crossover, run: Run) -> Finding:
     """Strictly below composition at every K >= after: points in balls, then a proof.
 
@@ -563,6 +588,7 @@ def below_composition(form: Crossover, run: Run) -> Finding:
                     parameters={"n/b": size, "eta lambda": x, "K": epochs, "alpha": order,
                                 "A": scale, "claimed from": start},
                     relation="<", domain=WHERE, what="terms of (5) against composition",
+                    formulas=_terms_written(form.terms, size, x, epochs, order, scale),
                 )  # fmt: skip
             if found.outcome != "holds":
                 at = f"{found.detail}; n/b = {size}, eta lambda = {x}, K = {epochs}"
@@ -578,8 +604,8 @@ def below_composition(form: Crossover, run: Run) -> Finding:
         (False, True): 1 + (epochs - size) / size,
         (True, True): f / (size * x) + 1 + (epochs - f / x - size) / size,
     }[form.terms]
-    links = [rational_identity(epochs / size - spare, WHERE,
-                               "K/l exceeds the bounds by (K - start)/l")]  # fmt: skip
+    links = [identity(epochs / size, spare, WHERE,
+                      "K/l exceeds the bounds by (K - start)/l")]  # fmt: skip
     if form.terms[0]:
         links.append(first_term_below(corrected_factor, run))
     if form.terms[1]:

@@ -21,8 +21,16 @@ from bounds.arith.exact import Exact
 from bounds.bound import find
 from bounds.setting import Setting
 from verify.derivations.chain import Chain
-from verify.methods.enclosure import BITS, ball, compare
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.enclosure import BITS, Formulas, ball, compare
+from verify.methods.formulas import EARLIER
+from verify.methods.symbolic import (
+    Equation,
+    all_hold,
+    identity,
+    positive_on_interval,
+    positive_terms,
+    rational_identity,
+)
 from verify.statement import Finding, Run
 
 WHERE = "every n/b >= 2, K >= 1, alpha > 1, 0 < eta lambda < 1"
@@ -69,14 +77,14 @@ def touches_from_below(form: Mixtures, run: Run) -> Finding:
     mixed = sum(form.second(p) * b for p, b in zip(weights, second, strict=True))
     above = sum(form.first(p) * a for p, a in zip(weights, first, strict=True))
     # X enters through X = t Y: what is left of the sum is linear in X - t Y.
-    rest = sp.expand(planes - t**alpha * mixed - alpha * t ** (alpha - 1) * (above - t * mixed))
+    tangent = t**alpha * mixed + alpha * t ** (alpha - 1) * (above - t * mixed)
     return all_hold([
-        rational_identity(gap - t**alpha * y * bracket, domain, "gap to the plane", seed=run.seed),
-        rational_identity(
-            sp.diff(bracket, u) - alpha * (u ** (alpha - 1) - 1) + bracket.subs(u, 1), domain,
-            "the bracket vanishes at 1 and its slope has the sign of u - 1", seed=run.seed),
-        rational_identity(rest, domain, "the planes add up to the value at the mixtures",
-                          seed=run.seed),
+        identity(gap, t**alpha * y * bracket, domain, "gap to the plane", seed=run.seed),
+        identity(lambda: bracket.subs(u, 1), 0, domain, "the bracket vanishes at 1", seed=run.seed),
+        identity(sp.Derivative(bracket, u), alpha * (u ** (alpha - 1) - 1), domain,
+                 "its slope has the sign of u - 1", seed=run.seed),
+        identity(planes, tangent, domain, "the planes add up to the value at the mixtures",
+                 seed=run.seed),
     ])  # fmt: skip
 
 
@@ -129,8 +137,8 @@ def integrand_of_the_divergence(form: Callable[[Any, Any, Any], Any], run: Run) 
     """
     mu, nu = sp.symbols("mu nu", positive=True)
     domain = "all densities and alpha > 1"
-    found = rational_identity(
-        sp.expand_power_base(form(mu, nu, alpha)) - mu**alpha * nu ** (1 - alpha), domain,
+    found = identity(
+        sp.expand_power_base(form(mu, nu, alpha)), mu**alpha * nu ** (1 - alpha), domain,
         "the integrand is mu^alpha nu^(1-alpha)", seed=run.seed,
     )  # fmt: skip
     if found.outcome == "holds":
@@ -144,6 +152,10 @@ def integrand_of_the_divergence(form: Callable[[Any, Any, Any], Any], run: Run) 
             parameters={"alpha": Fraction(2), "mu": Fraction(1, 2), "nu": Fraction(1, 4)},
             relation="=", domain=domain,
             what="exp(R_2) of (1/2, 1/2) from (1/4, 3/4) against the integral",
+            formulas=Formulas(
+                "mu**alpha*nu**(1 - alpha) + (1 - mu)**alpha*(1 - nu)**(1 - alpha)",
+                "(mu/nu)**alpha*mu + ((1 - mu)/(1 - nu))**alpha*(1 - mu)",
+                {"mu": Fraction(1, 2), "nu": Fraction(1, 4), "alpha": 2}),
         )  # fmt: skip
 
 
@@ -242,8 +254,8 @@ def averages_and_factors(form: Callable[[Any, Any, Any], Any], run: Run) -> Find
     Lemma 4.1 and p(i0 in B^j0) = b/n, checked at (138) to (140).
     """
     first, mean, less = sp.symbols("F log_mean beta", positive=True)
-    return rational_identity(
-        form(first, mean, less) - (less * first + mean) / less, WHERE,
+    return identity(
+        form(first, mean, less), (less * first + mean) / less, WHERE,
         "log(exp(beta F) M)/beta = F + log(M)/beta", seed=run.seed,
     )  # fmt: skip
 
@@ -309,10 +321,10 @@ def contracts_under_the_condition(form: Callable[[Any, Any, Any], bool], run: Ru
         Fraction(1), Fraction(1), Fraction(1)
     ):
         return all_hold([
-            rational_identity(1 - e * low - (1 - e * h) - e * (h - low), WHERE,
-                              "contraction at curvature h", seed=run.seed),
-            rational_identity(1 - e * low - (e * h - 1) - (2 - e * (low + h)), WHERE,
-                              "no overshoot while eta < 2/(lambda + h)", seed=run.seed),
+            identity(1 - e * low - (1 - e * h), e * (h - low), WHERE,
+                     "contraction at curvature h", seed=run.seed),
+            identity(1 - e * low - (e * h - 1), 2 - e * (low + h), WHERE,
+                     "no overshoot while eta < 2/(lambda + h)", seed=run.seed),
         ])  # fmt: skip
     return Finding("undecided", "symbolic", WHERE, "the condition is another one")
 
@@ -358,11 +370,11 @@ def first_epoch(form: FirstEpoch, run: Run) -> Finding:
     """
     power, total = sp.symbols("Q W", positive=True)
     found = all_hold([
-        rational_identity(form.share(sp.Integer(1), sp.Integer(1)) - 1, WHERE, "j = 1",
-                          seed=run.seed),
-        rational_identity(
-            form.share(q * power, 1 + q * total)
-            - form.share(power, total) * q * total / (1 + q * total),
+        identity(lambda: form.share(sp.Integer(1), sp.Integer(1)), 1, WHERE, "j = 1",
+                 seed=run.seed),
+        identity(
+            lambda: form.share(q * power, 1 + q * total),
+            lambda: form.share(power, total) * q * total / (1 + q * total),
             WHERE, "step from j to j + 1", seed=run.seed),
     ])  # fmt: skip
     bound = find("fixed_order")
@@ -393,12 +405,14 @@ divergence = sp.Symbol("R", real=True)
 CHAIN.identity(
     "eq-137",
     "eps = log(exp((alpha-1) R_alpha(theta_K^0||theta'_K^0)))/(alpha-1)",
-    sp.log(sp.exp((alpha - 1) * divergence)) / (alpha - 1) - divergence,
+    Equation(lambda: sp.log(sp.exp((alpha - 1) * divergence)) / (alpha - 1), divergence),
     reason="log and exp cancel",
     reading="eps is the divergence R_alpha of the last iterates; alpha > 1",
     mutants={
-        "alpha for alpha - 1": sp.log(sp.exp((alpha - 1) * divergence)) / alpha - divergence,
-        "factor lost": sp.log(sp.exp((alpha - 1) * divergence)) - divergence,
+        "alpha for alpha - 1": Equation(
+            sp.log(sp.exp((alpha - 1) * divergence)) / alpha, divergence
+        ),
+        "factor lost": Equation(sp.log(sp.exp((alpha - 1) * divergence)), divergence),
     },
 )
 
@@ -524,8 +538,8 @@ def batch_of_a_record(form: Callable[[Any, Any], Any], run: Run) -> Finding:
         if counted != form(Fraction(n), Fraction(b)):
             return _counted(n, b, counted, form(Fraction(n), Fraction(b)), "p(i0 in B^0)")
     n, b = sp.symbols("n b", positive=True)
-    return rational_identity(form(n, b) * (n / b) - 1, "whole n/b",
-                             "n/b equally likely batches share probability 1")  # fmt: skip
+    return identity(form(n, b) * (n / b), 1, "whole n/b",
+                    "n/b equally likely batches share probability 1")  # fmt: skip
 
 
 CHAIN.ask(
@@ -541,11 +555,14 @@ LOST = (Fraction(1, 2), Fraction(2, 3), Fraction(99, 100), Fraction(1, 10), Frac
 EPOCHS = (1, 2, 3, 4, 100)
 
 
-def exact_point(left: Fraction, right: Fraction, relation: str, what: str, **at: Any) -> Finding:
+def exact_point(
+    left: Fraction, right: Fraction, relation: str, what: str, *,
+    formulas: Any = None, **at: Any,
+) -> Finding:  # fmt: skip
     """A comparison of two exact numbers."""
     with precision(BITS):
         return compare(ball(left), ball(right), parameters=at, relation=relation, domain=WHERE,
-                       what=what)  # fmt: skip
+                       what=what, formulas=formulas)  # fmt: skip
 
 
 CHAIN.declare(
@@ -577,8 +594,8 @@ def is_the_first_term(form: Callable[[int, Fraction, int], Fraction], run: Run) 
             if found.outcome == "fails":
                 return found
     rho, end = sp.symbols("rho R", positive=True)
-    return rational_identity((1 - rho * end) / (1 - rho) - (1 - end) / (1 - rho) - end, WHERE,
-                             "geometric series over the epochs", seed=run.seed)  # fmt: skip
+    return identity((1 - rho * end) / (1 - rho) - (1 - end) / (1 - rho), end, WHERE,
+                    "geometric series over the epochs", seed=run.seed)  # fmt: skip
 
 
 CHAIN.ask(
@@ -604,8 +621,8 @@ def puts_in_the_bound(form: Callable[[Any, Any], Any], run: Run) -> Finding:
     """Right less left is (bound - eps_0^m) (1 - R)/(1 - rho), R = rho^(K-1) <= 1, rho < 1."""
     bound, inner, rho, end = sp.symbols("bound eps_m rho R", positive=True)
     series = (1 - end) / (1 - rho)
-    return rational_identity(form(bound, series) - inner * series - (bound - inner) * series,
-                             WHERE, "the series is not negative", seed=run.seed)  # fmt: skip
+    return identity(form(bound, series) - inner * series, (bound - inner) * series,
+                    WHERE, "the series is not negative", seed=run.seed)  # fmt: skip
 
 
 CHAIN.ask(
@@ -626,9 +643,9 @@ def sums_the_series(form: Callable[[Any, Any], Any], run: Run) -> Finding:
     """sum_(s<m) q^s = (1 - q^m)/(1 - q), by induction on m; form(q, q^m)."""
     power = sp.Symbol("Q", positive=True)
     return all_hold([
-        rational_identity(form(q, q) - 1, WHERE, "m = 1", seed=run.seed),
-        rational_identity(form(q, q * power) - form(q, power) - power, WHERE, "from m to m + 1",
-                          seed=run.seed),
+        identity(lambda: form(q, q), 1, WHERE, "m = 1", seed=run.seed),
+        identity(form(q, q * power) - form(q, power), power, WHERE, "from m to m + 1",
+                 seed=run.seed),
     ])  # fmt: skip
 
 
@@ -657,8 +674,8 @@ def drops_three_factors(form: Callable[[Any, Any], Any], run: Run) -> Finding:
     power, end, rho = sp.symbols("Q R rho", positive=True)
     left = power * (1 - q) / (1 - q * power) * (1 - end) / (1 - rho)
     slack = ((1 - power) + power * (1 - q) * end) / ((1 - q * power) * (1 - rho))
-    return rational_identity(form(q, rho) - left - slack, WHERE,
-                             "slack (1 - Q) + Q (1 - q) R, not negative")  # fmt: skip
+    return identity(form(q, rho) - left, slack, WHERE,
+                    "slack (1 - Q) + Q (1 - q) R, not negative")  # fmt: skip
 
 
 CHAIN.ask(
@@ -695,12 +712,15 @@ def geometric_denominator(form: Callable[[Any, Any], Any], run: Run) -> Finding:
             if left > right:
                 return exact_point(
                     left, right, "<=", "(144) against the next line, over alpha A",
+                    formulas=Formulas(
+                        "1/(1 - (1 - x)**(2*(l - floor(l/2))))", "1/(2*(l - floor(l/2))*x)",
+                        {"l": size, "x": x}) if right == 1 / (many * x) else None,
                     **{"n/b": size, "eta lambda": x},
                 )  # fmt: skip
     x, many, power = sp.symbols("x N P", positive=True)
     return all_hold([
-        rational_identity(form(x, many) - (1 + many * x) / (many * x), WHERE,
-                          "the bound is (1 + N x)/(N x)", seed=run.seed),
+        identity(form(x, many), (1 + many * x) / (many * x), WHERE,
+                 "the bound is (1 + N x)/(N x)", seed=run.seed),
         rational_identity(
             power * (1 - x) * (1 + (many + 1) * x) - power * (1 + many * x)
             + (many + 1) * x**2 * power, WHERE,
@@ -731,8 +751,8 @@ def bernoulli(form: Callable[[Any, Any], Any], run: Run) -> Finding:
                 return exact_point(Fraction(0), value, "<=", "the side said to be larger, less "
                                    "the other", x=x, a=many)  # fmt: skip
     x, many, gap = sp.symbols("x a h", positive=True)
-    return rational_identity(
-        (gap + 1 - many * x) * (1 - x) - (1 - (many + 1) * x) - (1 - x) * gap - many * x**2,
+    return identity(
+        (gap + 1 - many * x) * (1 - x) - (1 - (many + 1) * x) - (1 - x) * gap, many * x**2,
         "0 < x < 1, whole a >= 1", "h(a+1) = (1-x) h(a) + a x^2", seed=run.seed,
     )  # fmt: skip
 
@@ -782,6 +802,9 @@ def first_term_below(factor: Callable[[int], Any], run: Run) -> Finding:
                     return exact_point(
                         left, right, "<=" if left > right else "<",
                         "first term against the end of the chain, over alpha A",
+                        formulas=Formulas(
+                            f"let(A, 1, let(c, 1 - x, let(m, floor(l/2), {EARLIER})))",
+                            f"{factor(size)}/(l*x)", {"l": size, "x": x, "K": epochs}),
                         **{"n/b": size, "eta lambda": x, "K": epochs},
                     )  # fmt: skip
     if any(factor(size) < corrected_factor(size) for size in range(2, 40)):
@@ -789,18 +812,25 @@ def first_term_below(factor: Callable[[int], Any], run: Run) -> Finding:
     u, v, m, x, c = sp.symbols("u v m x c", positive=True)
     cubic = (1 + q) * (1 + q + q**2) - 5 * q
     links = [
-        (u**2 + v**2 - 2 * u * v - (u - v) ** 2, "q^s + q^(m-1-s) - 2 q^((m-1)/2) is a square"),
-        (1 - (1 - x) ** 2 - x - x * (1 - x), "1 - q exceeds x by x (1 - x)"),
-        (1 - c**2 - (1 - c) * (1 + c), "1 - q = x (1 + c)"),
-        (m**2 - 2 * m - m * (m - 2), "even l = 2m: m^2 - l = m (m - 2), m >= 2"),
-        (m**2 - (2 * m + 1) - ((m - 3) * (m + 1) + 2), "odd l: m^2 - l = (m - 3)(m + 1) + 2"),
-        (1 - q**3 - (1 - q) * (1 + q + q**2), "l = 5: W_3 = 1 + q + q^2"),
-        (cubic - (q**3 + (1 - q) * (1 - 2 * q)), "l = 5, q <= 1/2: q^3 + (1-q)(1-2q) > 0"),
-        (cubic.subs(q, u + sp.Rational(1, 2))
-         - (sp.Rational(7, 2) * (u - sp.Rational(1, 28)) ** 2 + sp.Rational(27, 224) + u**3),
+        (Equation(u**2 + v**2 - 2 * u * v, (u - v) ** 2),
+         "q^s + q^(m-1-s) - 2 q^((m-1)/2) is a square"),
+        (Equation(1 - (1 - x) ** 2 - x, x * (1 - x)), "1 - q exceeds x by x (1 - x)"),
+        (Equation(1 - c**2, (1 - c) * (1 + c)), "1 - q = x (1 + c)"),
+        (Equation(m**2 - 2 * m, m * (m - 2)), "even l = 2m: m^2 - l = m (m - 2), m >= 2"),
+        (Equation(m**2 - (2 * m + 1), (m - 3) * (m + 1) + 2),
+         "odd l: m^2 - l = (m - 3)(m + 1) + 2"),
+        (Equation(1 - q**3, (1 - q) * (1 + q + q**2)), "l = 5: W_3 = 1 + q + q^2"),
+        (Equation(cubic, q**3 + (1 - q) * (1 - 2 * q)), "l = 5, q <= 1/2: q^3 + (1-q)(1-2q) > 0"),
+        (Equation(cubic.subs(q, u + sp.Rational(1, 2)),
+         sp.Rational(7, 2) * (u - sp.Rational(1, 28)) ** 2 + sp.Rational(27, 224) + u**3),
          "l = 5, q = 1/2 + u: 7/2 (u - 1/28)^2 + 27/224 + u^3 > 0"),
     ]  # fmt: skip
-    return all_hold(rational_identity(d, WHERE, what, seed=run.seed) for d, what in links)
+    return all_hold([
+        *(rational_identity(d, WHERE, what, seed=run.seed) for d, what in links),
+        positive_on_interval(cubic, q, Fraction(0), Fraction(1), WHERE,
+                             "l = 5: (1 + q) W_3 - 5 q > 0 for 0 <= q <= 1, by its Sturm sequence"),
+        positive_terms(sp.Rational(27, 224) + u**3, WHERE, "27/224 + u^3 > 0"),
+    ])  # fmt: skip
 
 
 CHAIN.ask(
@@ -817,8 +847,8 @@ CHAIN.ask(
 def last_link(form: Callable[[Any], Any], run: Run) -> Finding:
     """2 (l - m) - l = l - 2m is 0 or 1, with l = 2m + r; form(l) is the count put for 2(l-m)."""
     m, r = sp.symbols("m r", positive=True)
-    return rational_identity(2 * (2 * m + r - m) - form(2 * m + r) - r, WHERE,
-                             "2(l-m) exceeds l by the remainder r >= 0", seed=run.seed)  # fmt: skip
+    return identity(lambda: 2 * (2 * m + r - m) - form(2 * m + r), r, WHERE,
+                    "2(l-m) exceeds l by the remainder r >= 0", seed=run.seed)  # fmt: skip
 
 
 CHAIN.ask(

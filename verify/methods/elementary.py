@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from verify.methods.symbolic import rational_identity
+from verify.methods.symbolic import all_hold, identity
 from verify.statement import Finding
 
 
@@ -15,9 +15,8 @@ def exponential_above_tangent(domain: str, *, seed: int = 0) -> Finding:
     and 1 - e^(-x) >= x e^(-x).
     """
     x = sp.Symbol("x", real=True)
-    slope = sp.diff(sp.exp(x) - 1 - x, x) - (sp.exp(x) - 1)
-    at_zero = (sp.exp(x) - 1 - x).subs(x, 0)
-    return rational_identity(
-        slope + at_zero, domain,
-        "e^x - 1 - x vanishes at 0 and its derivative e^x - 1 has the sign of x", seed=seed,
-    )  # fmt: skip
+    return all_hold([
+        identity(lambda: sp.exp(0) - 1 - 0, 0, domain, "e^x - 1 - x vanishes at 0", seed=seed),
+        identity(sp.Derivative(sp.exp(x) - 1 - x, x), sp.exp(x) - 1, domain,
+                 "its derivative e^x - 1 has the sign of x", seed=seed),
+    ])  # fmt: skip

@@ -1,63 +1,152 @@
 """Symbolic identities, settled by polynomial arithmetic and again by exact evaluation.
 
 No verdict rests on a simplifier: an expression is zero when the numerator of its common fraction
-is the zero polynomial, and it is evaluated besides at random rational points.
+is the zero polynomial, and it is evaluated besides at random rational points. The certificate holds
+both sides as they were handed over, so that another program can tell that they agree.
 """
 
 from __future__ import annotations
 
-import keyword
 import random
-import re
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import Any
 
 import sympy as sp
 
+from verify.methods.neutral import neutral
 from verify.statement import Finding
 
 POINTS = 12
 
 
-def rational_identity(
-    difference: Any, domain: str, what: str, *, whole: bool = True, seed: int = 0
+@dataclass(frozen=True)
+class Equation:
+    """Two sides, kept apart: sympy would cancel their difference as soon as it is made.
+
+    A side may be a function without arguments that makes it. It is then made once more with sympy's
+    evaluation switched off, and the certificate shows it as it was put together and not as sympy
+    simplifies it. A derivative in a side is best a `sp.Derivative`: it is carried out here, and
+    written down as a derivative in the certificate.
+    """
+
+    left: Any
+    right: Any = 0
+    shown: tuple[Any, Any] | None = None
+
+    def __post_init__(self) -> None:
+        made = (self.left, self.right)
+        if any(callable(side) and not isinstance(side, sp.Basic) for side in made):
+            object.__setattr__(self, "left", _made(self.left))
+            object.__setattr__(self, "right", _made(self.right))
+            object.__setattr__(self, "shown", made)
+
+    @property
+    def difference(self) -> Any:
+        """Left minus right, with derivatives carried out."""
+        return _done(self.left) - _done(self.right)
+
+    def texts(self) -> list[str]:
+        """Both sides for the certificate."""
+        if self.shown is not None:
+            # Not everything can be made without evaluation; such a side is shown as it evaluates.
+            with suppress(Exception):
+                with sp.evaluate(False):
+                    shown = [_made(side) for side in self.shown]
+                flat, names = _flatten(sp.expand_power_base(_done(shown[0]) - _done(shown[1])))
+                if _nonzero_point(flat, names, 0) is None:
+                    return neutral(*shown)
+        return neutral(_integrated(self.left), _integrated(self.right))
+
+
+def _made(side: Any) -> Any:
+    return sp.sympify(side() if callable(side) and not isinstance(side, sp.Basic) else side)
+
+
+def _done(side: Any) -> Any:
+    made = sp.sympify(side)
+    return made.replace(lambda e: isinstance(e, sp.Derivative), lambda e: e.doit())
+
+
+def _integrated(side: Any) -> Any:
+    made = sp.sympify(side)
+    return made.replace(lambda e: isinstance(e, sp.Integral), lambda e: e.doit())
+
+
+def identity(
+    left: Any,
+    right: Any,
+    domain: str,
+    what: str,
+    *,
+    whole: bool = True,
+    seed: int = 0,
+    rests_on: str = "",
 ) -> Finding:
-    """Whether a rational expression in its symbols vanishes identically.
+    """Whether two sides agree identically; see `rational_identity`."""
+    return rational_identity(
+        Equation(left, right), domain, what, whole=whole, seed=seed, rests_on=rests_on
+    )
+
+
+def rational_identity(
+    claim: Any, domain: str, what: str, *, whole: bool = True, seed: int = 0, rests_on: str = ""
+) -> Finding:
+    """Whether an `Equation` holds identically; anything else is claimed to be 0.
 
     Function applications and powers with symbolic exponents count as symbols of their own.
+    rests_on: what of the argument the certificate does not show, where the sides were computed
+    from something else first (an integral, a limit).
     """
-    flat, names = _flatten(sp.sympify(difference))
+    made = claim if isinstance(claim, Equation) else Equation(claim)
+    flat, names = _flatten(sp.expand_power_base(sp.sympify(made.difference)))
     numerator = sp.fraction(sp.together(flat))[0]
     zero = sp.Poly(numerator, *sorted(names, key=str)).is_zero if names else numerator == 0
     witness = _nonzero_point(flat, names, seed)
     if zero and witness is None:
+        if any(sp.sympify(side).has(sp.Integral) for side in (made.left, made.right)):
+            rests_on = rests_on or "an integral evaluated by sympy"
+        left, right = made.texts()
         certificate = {
-            "kind": "identity", "expression": neutral(difference), "points": POINTS, "seed": seed,
+            "kind": "definition" if left == right else "identity", "left": left, "right": right,
         }  # fmt: skip
+        if rests_on:
+            certificate["rests on"] = rests_on
         return Finding("holds", "symbolic", domain, what, whole, certificate)
     if witness is not None:
         point, value = witness
         return Finding(
             "fails", "point", domain, f"{what}: the two sides differ by {value} at {point}",
-            certificate={"kind": "point", "parameters": point, "difference": str(value)},
+            certificate=_failure(made, names, seed)
+            or {
+                "kind": "point", "parameters": point, "left": [str(value)] * 2,
+                "right": ["0", "0"], "relation": "=",
+                "rests on": "the difference of the two sides, with values for their functions",
+            },
         )  # fmt: skip
     return Finding("undecided", "symbolic", domain, f"{what}: zero at points, not as a polynomial")
 
 
-def neutral(expression: Any) -> str:
-    """The expression as text in the grammar of certificates: its names are identifiers."""
-    made = sp.sympify(expression)
-    names: dict[Any, Any] = {}
-    for symbol in sorted(made.free_symbols, key=str):
-        plain = re.sub(r"\W", "_", str(symbol))
-        plain = (
-            f"{plain}_" if keyword.iskeyword(plain) or sp.Symbol(plain) in names.values() else plain
-        )
-        if plain != str(symbol):
-            names[symbol] = sp.Symbol(plain)
-    return str(made.xreplace(names))
+def _failure(made: Equation, names: Iterable[Any], seed: int) -> dict[str, Any] | None:
+    """A certificate that the two sides differ, where they are rational in their symbols."""
+    sides = [_done(made.left), _done(made.right)]
+    free = sorted(sides[0].free_symbols | sides[1].free_symbols, key=str)
+    if set(free) != set(names) or not all(side.is_rational_function(*free) for side in sides):
+        return None
+    found = _nonzero_point(sides[0] - sides[1], free, seed)
+    if found is None:
+        return None
+    values = [side.subs({x: sp.Rational(found[0][str(x)]) for x in free}) for side in sides]
+    left, right, *plain = neutral(*sides, *free)
+    return {
+        "kind": "point",
+        "parameters": {x: found[0][str(symbol)] for x, symbol in zip(plain, free, strict=True)},
+        "formulas": {"left": left, "right": right}, "relation": "=",
+        "left": [str(values[0])] * 2, "right": [str(values[1])] * 2,
+    }  # fmt: skip
 
 
 def _flatten(expression: Any) -> tuple[Any, set[Any]]:
@@ -130,6 +219,50 @@ def _value(node: Any, known: dict[Any, Fraction]) -> Fraction:
             raise TypeError(f"{node} is not rational arithmetic")
         known[node] = found
     return found
+
+
+def positive_terms(polynomial: Any, domain: str, what: str) -> Finding:
+    """Whether a polynomial is positive for positive symbols because all its coefficients are."""
+    made = sp.Poly(sp.expand(polynomial), *sorted(polynomial.free_symbols, key=str))
+    if min(made.coeffs()) <= 0:
+        return Finding("undecided", "symbolic", domain, f"{what}: a coefficient is not positive")
+    text, *names = neutral(polynomial, *made.gens)
+    terms = {
+        tuple(sorted((name, power) for name, power in zip(names, powers, strict=True) if power)):
+        str(c) for powers, c in made.terms()
+    }  # fmt: skip
+    certificate = {
+        "kind": "positive", "polynomial": text,
+        "coefficients": [terms[key] for key in sorted(terms)],
+    }  # fmt: skip
+    return Finding("holds", "symbolic", domain, what, True, certificate)
+
+
+def positive_on_interval(
+    polynomial: Any, x: Any, low: Fraction, high: Fraction, domain: str, what: str
+) -> Finding:
+    """Whether a polynomial in one symbol is positive on a closed interval: it has no zero there."""
+    made = sp.Poly(polynomial, x)
+    ends = [sp.Rational(end.numerator, end.denominator) for end in (low, high)]
+    values = [made.eval(end) for end in ends]
+    for end, value in zip((low, high), values, strict=True):
+        if value <= 0:
+            return Finding(
+                "fails", "point", domain, f"{what}: {value} at {end}",
+                certificate={
+                    "kind": "point", "parameters": {neutral(x)[0]: str(end)}, "relation": "<",
+                    "formulas": {"left": "0", "right": neutral(polynomial)[0]},
+                    "left": ["0", "0"], "right": [str(value)] * 2,
+                },
+            )  # fmt: skip
+    if made.count_roots(*ends) or not made.is_sqf:
+        return Finding("undecided", "symbolic", domain, f"{what}: it has a zero there, or a double")
+    text, name = neutral(polynomial, x)
+    return Finding(
+        "holds", "symbolic", domain, what, True,
+        {"kind": "sturm", "polynomial": text, "name": name, "interval": [str(low), str(high)],
+         "values": [str(value) for value in values]},
+    )  # fmt: skip
 
 
 def all_hold(findings: Iterable[Finding]) -> Finding:

@@ -13,7 +13,7 @@ import sympy as sp
 from bounds.arith.ball import precision
 from verify.methods.elementary import exponential_above_tangent
 from verify.methods.enclosure import BITS, ball, compare
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.statement import Finding, Run, Statement, check
 
 STATEMENTS = (
@@ -115,17 +115,20 @@ def follows_from_the_log_sobolev_inequality(form: Information, run: Run) -> Find
     divergence = sp.log(big) / (alpha - 1)
     per_point = sp.Symbol("mean_of_h^alpha_log_h", real=True)
     links = [
-        (h**alpha * grad**2 / moment - form.power(alpha) * r * (slope_r / r) ** 2,
+        (Equation(lambda: h**alpha * grad**2 / moment,
+                  lambda: form.power(alpha) * r * (slope_r / r) ** 2),
          "(18)-(22): h^alpha |grad log h|^2/E = r |grad log r|^2/alpha^2"),
-        (2 / c * sp.diff(sp.sqrt(r), x) ** 2 - form.entropy(c) * r * (slope_r / r) ** 2,
+        (Equation(2 / c * sp.Derivative(sp.sqrt(r), x) ** 2,
+                  form.entropy(c) * r * (slope_r / r) ** 2),
          "(16) with g = sqrt(r) is (23)"),
-        (sp.diff(h**alpha, alpha) - h**alpha * sp.log(h), "(27): d/dalpha h^alpha = h^alpha log h"),
-        ((alpha * per_point - log_e * moment) / moment
-         - form.kullback(alpha, per_point / moment, log_e),
+        (Equation(sp.Derivative(h**alpha, alpha), h**alpha * sp.log(h)),
+         "(27): d/dalpha h^alpha = h^alpha log h"),
+        (Equation((alpha * per_point - log_e * moment) / moment,
+         form.kullback(alpha, per_point / moment, log_e)),
          "(25)-(29): the mean of r log r, log r = alpha log h - log E"),
-        (form.power(alpha) / form.entropy(c)
-         * form.kullback(alpha, sp.diff(sp.log(big), alpha), sp.log(big))
-         - form.right(alpha, c, divergence, sp.diff(divergence, alpha)),
+        (Equation(form.power(alpha) / form.entropy(c)
+         * form.kullback(alpha, sp.diff(sp.log(big), alpha), sp.log(big)),
+         form.right(alpha, c, divergence, sp.diff(divergence, alpha))),
          "(24), (29)-(31) with E = exp((alpha-1) R)"),
     ]  # fmt: skip
     return all_hold([rational_identity(d, PAIRS, what, seed=run.seed) for d, what in links])
@@ -343,7 +346,10 @@ def _links(form: Heat) -> Iterator[tuple[Any, str]]:
     log_kernel = -r2 / (2 * (2 * t * s2)) - d / 2 * sp.log(t)
     # Of the kernel's logarithm: Laplacian -d/(2 t s2), squared gradient r2/(2 t s2)^2.
     yield (
-        sp.diff(log_kernel, t) - form.speed(s2) * (-d / (2 * t * s2) + r2 / (2 * t * s2) ** 2),
+        Equation(
+            sp.Derivative(log_kernel, t),
+            form.speed(s2) * (-d / (2 * t * s2) + r2 / (2 * t * s2) ** 2),
+        ),
         "(33), (34): the density of N(0, 2 t sigma^2 I) in any dimension",
     )
     information, c, moment = sp.symbols("I c E", positive=True)
@@ -353,11 +359,13 @@ def _links(form: Heat) -> Iterator[tuple[Any, str]]:
     least = _printed_right(alpha, c, divergence, slope)
     yield rate + alpha * s2 * information / moment, "(37), (50), (51)"
     yield (
-        rate.subs(information, least * moment) - form.final(alpha, c, s2, divergence, slope),
+        Equation(
+            rate.subs(information, least * moment), form.final(alpha, c, s2, divergence, slope)
+        ),
         "(52), (54), (55)",
     )
     yield (
-        1 / form.lsi(lipschitz, c, spread) - (lipschitz**2 / c + spread),
+        Equation(lambda: 1 / form.lsi(lipschitz, c, spread), lambda: lipschitz**2 / c + spread),
         "(53): 1/c becomes L^2/c under the map, and the noise adds its variance",
     )
     for size in (1, 2, 3):
@@ -385,9 +393,9 @@ def _pointwise(form: Heat, alpha: Any, size: int) -> list[tuple[Any, str]]:
     same = sum(shape * sp.diff(p / q, x) ** 2 * q - high * q * (sp.diff(p / q, x) * q / p) ** 2
                for x in xs)  # fmt: skip
     return [
-        (sp.diff(p**alpha * q ** (1 - alpha), t) - at40, "(39)-(40)"),
-        (at42 - flux - at48, "(43)-(48) up to a divergence"),
-        (at48 - at50, "(48)-(50)"),
+        (Equation(sp.Derivative(p**alpha * q ** (1 - alpha), t), at40), "(39)-(40)"),
+        (Equation(at42 - flux, at48), "(43)-(48) up to a divergence"),
+        (Equation(at48, at50), "(48)-(50)"),
         (same, "the I_alpha below (51) is the one of Lemma D.1"),
     ]
 
@@ -430,14 +438,14 @@ def gaussians_obey_it_at_all_times(form: Heat, run: Run) -> Finding:
     slack = form.final(alpha, 1 / second, s2, divergence, sp.diff(divergence, alpha)) - rate
     u, log_u = blend / first, sp.log(blend) - sp.log(first)
     return all_hold([
-        rational_identity(
-            sp.diff(plain, t) - claimed, "shifted Gaussians of one variance",
+        identity(
+            sp.Derivative(plain, t), claimed, "shifted Gaussians of one variance",
             "equality for mu, nu of one variance", whole=False, seed=run.seed),
-        rational_identity(
-            form.lsi(lip, 1 / two, spread) * (lip**2 * two + spread) - 1, GAUSSIAN,
+        identity(
+            lambda: form.lsi(lip, 1 / two, spread) * (lip**2 * two + spread), 1, GAUSSIAN,
             "c_t = 1/V2 for a linear map", whole=False, seed=run.seed),
-        rational_identity(
-            slack - s2 / (alpha * second) * (u - 1 - log_u), GAUSSIAN,
+        identity(
+            slack, s2 / (alpha * second) * (u - 1 - log_u), GAUSSIAN,
             "the slack of (1) is (sigma^2/(alpha V2)) (u - 1 - log u), with dV_i/dt = 2 sigma^2",
             whole=False, seed=run.seed),
         exponential_above_tangent(GAUSSIAN, seed=run.seed),

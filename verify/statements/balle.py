@@ -8,7 +8,8 @@ from typing import Any
 
 import sympy as sp
 
-from verify.methods.symbolic import rational_identity
+from verify.methods.enclosure import Formulas, exact_point
+from verify.methods.symbolic import identity
 from verify.statement import Finding, Run, Statement, check
 
 STATEMENTS = (
@@ -50,11 +51,11 @@ def last_batch_is_the_gaussian_mechanism(form: Callable[..., Any], run: Run) -> 
     alpha, lip, b, eta, s2 = sp.symbols("alpha L b eta sigma2", positive=True)
     exact = alpha * (eta * 2 * lip / b) ** 2 / (2 * (2 * eta * s2))
     source = alpha * 2 * (lip / b) ** 2 / (2 * s2 / eta)
-    agreed = rational_identity(exact - source, "all parameters", "source and exact value")
+    agreed = identity(exact, source, "all parameters", "source and exact value")
     if agreed.outcome != "holds":
         return agreed
-    found = rational_identity(
-        form(alpha, lip, b, eta, s2) - source, "all L, b, eta, sigma^2 and alpha",
+    found = identity(
+        form(alpha, lip, b, eta, s2), source, "all L, b, eta, sigma^2 and alpha",
         "the restated value of the last batch against the source's, translated", seed=run.seed,
     )  # fmt: skip
     if found.outcome == "holds":
@@ -67,8 +68,10 @@ def last_batch_is_the_gaussian_mechanism(form: Callable[..., Any], run: Run) -> 
         "fails", "point", "step sizes up to 2/(lambda + beta)",
         f"lambda = beta = 1/2, eta = 3/2, L = 1, b = 2, sigma^2 = 1, alpha = 2: the last update "
         f"alone has divergence {truth} where the gradients differ by 2L; stated {claimed}",
-        certificate={"kind": "point", "parameters": {k: str(v) for k, v in point.items()},
-                     "left": [str(truth)] * 2, "right": [str(claimed)] * 2, "relation": "="},
+        certificate=exact_point(
+            Formulas("alpha*(2*eta*L/b)**2/(2*2*eta*sigma2)",
+                     "alpha*2*(L/b)**2/(2*eta*sigma2)", point),
+            truth, claimed, "="),
     )  # fmt: skip
 
 
@@ -83,7 +86,8 @@ def last_batch_is_the_gaussian_mechanism(form: Callable[..., Any], run: Run) -> 
 def what_section_d6_makes_of_it(form: Callable[..., Any], run: Run) -> Finding:
     """With L = eta Sg/2 the last batch has alpha A = alpha eta Sg^2/(4 sigma^2 b^2)."""
     alpha, sens, b, eta, s2 = sp.symbols("alpha S_g b eta sigma2", positive=True)
-    return rational_identity(
-        form(alpha, eta * sens / 2, b, eta, s2) - alpha * eta * sens**2 / (4 * s2 * b**2),
+    return identity(
+        lambda: form(alpha, eta * sens / 2, b, eta, s2),
+        lambda: alpha * eta * sens**2 / (4 * s2 * b**2),
         "all parameters", "the substitution of Section D.6 gives alpha A", seed=run.seed,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from bounds.arith.exact import Exact
 from bounds.bound import find
 from bounds.setting import Setting, show
 from verify.methods.properties import fractions, small_settings, try_to_break
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import all_hold, identity
 from verify.methods.transcription import same_formula
 from verify.statement import Finding, Run, Statement, check
 
@@ -83,18 +83,18 @@ def follows_from_the_recursions(form: Chain, run: Run) -> Finding:
     """
     t, j, noise, size, place, epochs = sp.symbols("t j v l j0 K", positive=True)
     return all_hold([
-        rational_identity(
-            form.factor(t) - 1 / (1 + form.lsi(noise, t) * noise), ALL,
+        identity(
+            form.factor(t), 1 / (1 + form.lsi(noise, t) * noise), ALL,
             "(86): Lemma 3.2 with L = 1 and (84) multiplies by t/(t+1)", seed=run.seed),
-        rational_identity(form.share(sp.Integer(1)) - 1, ALL, "(90) at j = 1", seed=run.seed),
-        rational_identity(form.share(j) * form.factor(j) - form.share(j + 1), ALL,
-                          "(89)-(90), step from j to j + 1", seed=run.seed),
-        rational_identity(
-            form.total(sp.Integer(1), size, place) - form.share(size - place), ALL,
+        identity(lambda: form.share(sp.Integer(1)), 1, ALL, "(90) at j = 1", seed=run.seed),
+        identity(lambda: form.share(j) * form.factor(j), lambda: form.share(j + 1), ALL,
+                 "(89)-(90), step from j to j + 1", seed=run.seed),
+        identity(
+            lambda: form.total(sp.Integer(1), size, place), lambda: form.share(size - place), ALL,
             "(82) at K = 1", seed=run.seed),
-        rational_identity(
-            form.total(epochs + 1, size, place) - form.total(epochs, size, place)
-            - form.share(size), ALL, "(83): another epoch adds eps_0^(n/b)", seed=run.seed),
+        identity(
+            form.total(epochs + 1, size, place) - form.total(epochs, size, place),
+            form.share(size), ALL, "(83): another epoch adds eps_0^(n/b)", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -216,12 +216,12 @@ def attained_in_two_families(form: Chain, run: Run) -> Finding:
     size, place, epochs, shift, noise = sp.symbols("l j0 K s v", positive=True)
     rate = shift**2 / (2 * noise)
     return all_hold([
-        rational_identity(
-            (epochs * shift) ** 2 / (2 * epochs * size * noise)
-            - rate * form.total(epochs, size, sp.Integer(0)),
+        identity(
+            (epochs * shift) ** 2 / (2 * epochs * size * noise),
+            rate * form.total(epochs, size, sp.Integer(0)),
             "linear losses, batch 0", "equality for batch 0 and every K", whole=False,
             seed=run.seed),
-        rational_identity(
-            shift**2 / (2 * (size - place) * noise) - rate * form.total(sp.Integer(1), size, place),
+        identity(
+            shift**2 / (2 * (size - place) * noise), rate * form.total(sp.Integer(1), size, place),
             "one epoch", "equality for K = 1 and every batch", whole=False, seed=run.seed),
     ])  # fmt: skip

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bounds.arith.ball import precision
 from verify.methods.enclosure import BITS, ball, compare
 from verify.methods.properties import fractions, try_to_break
-from verify.methods.symbolic import rational_identity
+from verify.methods.symbolic import identity
 from verify.statement import Finding, Run, Statement, check
 
 STATEMENTS = (
@@ -107,8 +107,8 @@ def gaussian_value(form: Callable[..., Any], run: Run) -> Finding:
     alpha, m, v, x = sp.symbols("alpha m v x", positive=True)
     exponent = -(alpha * (x - m) ** 2 + (1 - alpha) * x**2) / (2 * v)
     whole = -((x - alpha * m) ** 2) / (2 * v) + (alpha - 1) * form(alpha, m, v)
-    return rational_identity(
-        exponent - whole, "all shifts, variances and orders",
+    return identity(
+        exponent, whole, "all shifts, variances and orders",
         "the value for Gaussians of one variance", seed=run.seed,
     )  # fmt: skip
 
@@ -188,7 +188,7 @@ def best_constant_of_a_gaussian(form: Callable[..., Any], run: Run) -> Finding:
     normaliser = sp.exp(s**2 * v / 2)
     entropy = s * sp.diff(normaliser, s) / normaliser - s**2 * v / 2
     energy = 2 / form(v) * s**2 / 4
-    return rational_identity(
-        entropy - energy, "every s and v", "entropy against energy for g = exp(s x/2)",
+    return identity(
+        entropy, energy, "every s and v", "entropy against energy for g = exp(s x/2)",
         seed=run.seed,
     )  # fmt: skip

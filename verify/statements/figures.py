@@ -12,7 +12,8 @@ from bounds.arith.ball import decimal_bounds, precision
 from bounds.bound import Bound, find
 from bounds.setting import Setting
 from reports.records import Curve, Series
-from verify.methods.enclosure import BITS, ball, compare
+from verify.methods import formulas
+from verify.methods.enclosure import BITS, Formulas, ball, compare, points
 from verify.statement import Finding, Run, Statement, check
 
 CAPTION = Setting.of(n=50, b=2, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4)
@@ -118,21 +119,41 @@ def _draw(
     return series, values
 
 
+def _formulas(
+    panel: Panel, lower: str, upper: str, factor: Fraction, order: Fraction, epochs: int
+) -> Formulas:
+    """Two curves as printed, the lower one times its factor, at one point."""
+    texts: list[str] = []
+    at: dict[str, Fraction] = {}
+    for title, bound, position in (
+        next(curve for curve in panel.curves if curve[0] == name) for name in (lower, upper)
+    ):
+        setting = replace(CAPTION, epochs=epochs, alpha=order, position=position)
+        text = formulas.printed(bound, setting)
+        scaled = title == lower and factor != 1
+        texts.append(f"({factor})*({text})" if scaled else text)
+        own = formulas.values(setting)
+        at |= {x: q for x, q in own.items() if x != "j0" or position is not None}
+    return Formulas(texts[0], texts[1], at)
+
+
 def _judge(name: str, statement: str, panel: Panel) -> Finding:
     series, values = _draw(name, statement, panel)
     domain = f"orders 10 and 15, {len(EPOCHS)} epochs from 1 to 200"
-    said = []
+    said, rows = [], []
     with precision(BITS):
         for lower, upper, first, last, factor in panel.claims:
             for order in ORDERS:
                 for i, epochs in enumerate(EPOCHS):
                     if not first <= epochs <= last:
                         continue
+                    sides = values[lower, order][i] * ball(factor), values[upper, order][i]
                     found = compare(
-                        values[lower, order][i] * ball(factor), values[upper, order][i],
+                        *sides,
                         parameters={"epochs": Fraction(epochs), "alpha": order}, relation="<=",
                         domain=domain, what=f"{lower} below {upper} at K = {epochs}",
                     )  # fmt: skip
+                    rows.append((_formulas(panel, lower, upper, factor, order, epochs), *sides))
                     if found.outcome != "holds":
                         return replace(found, series=(series,))
             said.append(f"{lower} below {upper} for K = {first} to {last}")
@@ -140,7 +161,7 @@ def _judge(name: str, statement: str, panel: Panel) -> Finding:
     return Finding(
         "holds", "point", domain,
         "; ".join(said) + "; at K = 200: " + ", ".join(f"{k} {v}" for k, v in ends.items()),
-        False, {"kind": "series", "id": name}, (series,),
+        False, {"kind": "links", "links": points(rows, "<=")}, (series,),
     )  # fmt: skip
 
 

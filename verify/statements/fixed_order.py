@@ -14,7 +14,7 @@ from bounds.bound import Bound, find
 from bounds.setting import Setting
 from verify.methods.properties import small_settings, try_to_break
 from verify.methods.quadratic import below_truth, exact_ratio
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.methods.transcription import same_formula
 from verify.statement import Finding, Run, Statement, check
 
@@ -72,10 +72,10 @@ def follows_from_the_recursions(form: Chain, run: Run) -> Finding:
     q, w, power, gain = sp.symbols("q W Q E", positive=True)
     longer = 1 + q * w
     links = [
-        (form.factor(q, w) - q * w / longer,
+        (Equation(form.factor(q, w), q * w / longer),
          "Lemma 3.2 with 1/c_t = 2 eta sigma^2 W_t and L^2 = q multiplies by q W_t/W_(t+1)"),
-        (form.share(sp.Integer(1), sp.Integer(1)) - 1, "(99) at j = 1"),
-        (form.share(power, w) * form.factor(q, w) - form.share(power * q, longer),
+        (Equation(lambda: form.share(sp.Integer(1), sp.Integer(1)), 1), "(99) at j = 1"),
+        (Equation(form.share(power, w) * form.factor(q, w), form.share(power * q, longer)),
          "(99), step from j to j + 1"),
     ]  # fmt: skip
     rho, end = sp.symbols("rho R", positive=True)
@@ -83,14 +83,15 @@ def follows_from_the_recursions(form: Chain, run: Run) -> Finding:
     slack = gain * form.series(rho, end * rho) - (after + gain) * rho
     findings = [rational_identity(d, ALL, what, seed=run.seed) for d, what in links]
     findings.append(
-        rational_identity(
-            slack - gain * (1 - rho),
+        identity(
+            slack,
+            gain * (1 - rho),
             ALL,
             seed=run.seed,
             what="(107) exceeds the step (104) of the recursion by E (1 - rho) > 0, rho = q^(l-m)",
         )
     )
-    findings.append(rational_identity(form.series(rho, sp.Integer(1)), ALL, "(108) at K = 1"))
+    findings.append(identity(lambda: form.series(rho, sp.Integer(1)), 0, ALL, "(108) at K = 1"))
     return all_hold(findings)
 
 

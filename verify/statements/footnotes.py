@@ -13,9 +13,10 @@ import sympy as sp
 from bounds.arith.ball import precision
 from bounds.bound import find
 from bounds.setting import Setting
-from verify.methods.enclosure import BITS, ball, compare
-from verify.methods.symbolic import all_hold, rational_identity
-from verify.methods.truth import above_the_truth
+from verify.methods import formulas
+from verify.methods.enclosure import BITS, Formulas, ball, compare
+from verify.methods.symbolic import all_hold, identity
+from verify.methods.truth import Claim, Truth, above_the_truth
 from verify.statement import Finding, Run, Statement, check
 
 STATEMENTS = (
@@ -106,8 +107,8 @@ def mixing_lowers_the_constant(form: Callable[[Any, Any], Any], run: Run) -> Fin
 def differs_by_the_batch_size(form: Callable[[Any, Any], Any], run: Run) -> Finding:
     """n^2 in place of b^2 divides Theorem 2.1 by (n/b)^2."""
     n, b, front = sp.symbols("n b F", positive=True)
-    return rational_identity(
-        front / n**2 - front / b**2 * form(n, b), "all n and b",
+    return identity(
+        lambda: front / n**2, lambda: front / b**2 * form(n, b), "all n and b",
         "the quoted bound is Theorem 2.1 times (b/n)^2", seed=run.seed,
     )  # fmt: skip
 
@@ -129,8 +130,8 @@ def dropping_only_helps(form: Callable[[Any, Any], Any], run: Run) -> Finding:
     the average over batches, by (1 - s)(M - 1) >= 0.
     """
     mean, share = sp.symbols("M s", positive=True)
-    return rational_identity(
-        mean - form(mean, share) - (1 - share) * (mean - 1),
+    return identity(
+        mean - form(mean, share), (1 - share) * (mean - 1),
         "every n, b with floor(n/b) >= 2", "dropping lowers the mean by (1 - s)(M - 1)",
         seed=run.seed,
     )  # fmt: skip
@@ -161,12 +162,12 @@ def shifted_evaluation(form: Shifted, run: Run) -> Finding:
     """
     alpha, first, second = sp.symbols("alpha e_1 e_2", positive=True)
     logarithm = sp.Symbol("log_mean", real=True)
-    moved = rational_identity(
-        form.weight(alpha) * logarithm - logarithm / (alpha - 1), "every alpha > 1",
+    moved = identity(
+        form.weight(alpha) * logarithm, logarithm / (alpha - 1), "every alpha > 1",
         "the weight of the logarithm is 1/(alpha-1)", seed=run.seed,
     )  # fmt: skip
-    shifted = rational_identity(
-        form.shift(second, first) - (second - first), "every alpha > 1",
+    shifted = identity(
+        form.shift(second, first), second - first, "every alpha > 1",
         "exponents are shifted by eps_0^1", seed=run.seed,
     )  # fmt: skip
     if moved.outcome == "holds" and shifted.outcome == "holds":
@@ -192,9 +193,22 @@ def shifted_evaluation(form: Shifted, run: Run) -> Finding:
         setting, direct, claimed = claims[0]
         found = compare(direct, claimed, parameters=setting.known(), relation="=",
                         domain="every alpha > 1",
-                        what="second term of (5) against the footnote")  # fmt: skip
+                        what="second term of (5) against the footnote",
+                        formulas=_second_term_written(setting))  # fmt: skip
         ends = flint.arb(claims[1][2]).str(6, radius=False)
     return replace(found, detail=f"{found.detail}; at the caption's parameters it gives {ends}")
+
+
+def _second_term_written(setting: Setting) -> Formulas:
+    """The second term of (5), and as the footnote prints it, without 1/(alpha-1)."""
+    own, first = formulas.share("j"), formulas.share("1")
+    return Formulas(
+        formulas.named(formulas.SECOND),
+        formulas.named(
+            f"alpha*{first} + log(sum(j, 1, l, exp((alpha - 1)*alpha*({own} - {first})))/l)"
+        ),
+        formulas.values(setting),
+    )
 
 
 def _recursion_limit(q: Any, m: Any, size: Any) -> Any:
@@ -258,14 +272,14 @@ def halves_are_best(form: Halving, run: Run) -> Finding:
     # q^m = low, q^(h-m) = gap, q^(l-h-m) = rest, hence q^h = low gap and q^(l-h) = low rest,
     # and q^(l-m) = low gap rest.
     difference = (low + low * gap * rest) - (low * gap + low * rest)
-    product = rational_identity(
-        difference - low * (1 - gap) * (1 - rest), "every n/b >= 2 and split, 0 < q < 1",
+    product = identity(
+        difference, low * (1 - gap) * (1 - rest), "every n/b >= 2 and split, 0 < q < 1",
         "q^m + q^(l-m) exceeds q^h + q^(l-h) by q^m (1 - q^(h-m))(1 - q^(l-h-m))", seed=run.seed,
     )  # fmt: skip
     q, size, m = sp.symbols("q l m", positive=True)
     whole = 1 + q**size - (q**m + q ** (size - m))
-    shape = rational_identity(
-        1 / form.limit(q, m, size) * q ** (size - 1) * (1 - q) - whole,
+    shape = identity(
+        1 / form.limit(q, m, size) * q ** (size - 1) * (1 - q), whole,
         "every n/b >= 2 and split", "the limit is q^(l-1) (1-q)/(1 + q^l - (q^m + q^(l-m)))",
         seed=run.seed,
     )  # fmt: skip
@@ -287,7 +301,8 @@ def quoted_bound_against_the_truth(form: Callable[..., Any], run: Run) -> Findin
     """
     setting = Setting.of(n=2, b=1, epochs=1, eta=1, lambda_="1/2", beta="1/2", sensitivity=2,
                          sigma2=1, alpha=2)  # fmt: skip
+    claim = Claim(QUOTED, form, truths=(Truth("without-replacement", "1/2"),))
     return above_the_truth(
-        QUOTED, form, "without-replacement", iter([setting]), centre="1/2", what="quoted bound",
-        domain="n = 2, b = 1, K = 1, eta = 1, lambda = beta = 1/2, S_g = 2, sigma^2 = 1, order 2",
+        claim, [setting],
+        "n = 2, b = 1, K = 1, eta = 1, lambda = beta = 1/2, S_g = 2, sigma^2 = 1, order 2",
     )  # fmt: skip

@@ -14,9 +14,8 @@ from bounds.setting import Setting
 from verify.methods.elementary import exponential_above_tangent
 from verify.methods.properties import small_settings, try_to_break
 from verify.methods.quadratic import below_truth, exact_ratio
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import all_hold, identity
 from verify.methods.transcription import same_formula
-from verify.methods.truth import DESIGNED, above_the_truth, designed
 from verify.statement import Finding, Run, Statement, check
 
 STATEMENTS = (
@@ -85,19 +84,19 @@ def follows_by_splitting_the_noise(form: Split, run: Run) -> Finding:
     total = 1 + q * w
     solved = gain * r * (1 - end) / (1 - r)
     return all_hold([
-        rational_identity(
-            form.gain(shift**2 / (2 * noise)) - shift**2 / (2 * (noise / 2)), DOMAIN,
+        identity(
+            lambda: form.gain(shift**2 / (2 * noise)), lambda: shift**2 / (2 * (noise / 2)), DOMAIN,
             "(119): half of the noise doubles the divergence of the shift", seed=run.seed),
-        rational_identity(form.kept(earlier, noise) - (1 - 1 / (2 * total)), DOMAIN,
-                          "(117), (120) and (122)", seed=run.seed),
-        rational_identity(1 - (1 - q) / 2 - form.limit(q), DOMAIN,
-                          "(124): W grows to 1/(1-q), and 1 - 1/(2W) grows with W", seed=run.seed),
-        rational_identity(
-            form.relaxed(gamma) - form.limit((1 - gamma) ** 2) - gamma * (1 - gamma) / 2, DOMAIN,
+        identity(form.kept(earlier, noise), 1 - 1 / (2 * total), DOMAIN,
+                 "(117), (120) and (122)", seed=run.seed),
+        identity(lambda: 1 - (1 - q) / 2, lambda: form.limit(q), DOMAIN,
+                 "(124): W grows to 1/(1-q), and 1 - 1/(2W) grows with W", seed=run.seed),
+        identity(
+            form.relaxed(gamma) - form.limit((1 - gamma) ** 2), gamma * (1 - gamma) / 2, DOMAIN,
             "(125): the printed factor exceeds the limit by gamma (1 - gamma)/2 >= 0",
             seed=run.seed),
-        rational_identity((solved + gain) * r - solved.subs(end, end * r), DOMAIN,
-                          "(126): the geometric sum solves the recursion", seed=run.seed),
+        identity((solved + gain) * r, solved.subs(end, end * r), DOMAIN,
+                 "(126): the geometric sum solves the recursion", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -189,10 +188,10 @@ def implied_by_theorem_d6(form: Relaxation, run: Run) -> Finding:
     rest = sp.Symbol("R", positive=True)
     return all_hold([
         exponential_above_tangent(DOMAIN, seed=run.seed),
-        rational_identity(form.decay(k) - k, DOMAIN, "(1-g)^k <= e^(-gk)", seed=run.seed),
-        rational_identity(form.front(g) * (1 - rest) - 2 * (1 - rest) / g, DOMAIN,
-                          "the printed constant is 2/g = 4/(eta lambda), over alpha A",
-                          seed=run.seed),
+        identity(lambda: form.decay(k), k, DOMAIN, "(1-g)^k <= e^(-gk)", seed=run.seed),
+        identity(form.front(g) * (1 - rest), 2 * (1 - rest) / g, DOMAIN,
+                 "the printed constant is 2/g = 4/(eta lambda), over alpha A",
+                 seed=run.seed),
     ])  # fmt: skip
 
 
@@ -212,23 +211,3 @@ def restated_formula_is_the_librarys(form: Callable[..., Any], run: Run) -> Find
         SOURCE, form, run, what="equation (127) against the library's formula",
         strategy=small_settings(full_batch=True, most_epochs=40).map(_full),
     )  # fmt: skip
-
-
-@check(
-    "thm-d.7", "valid", "exact laws of quadratics, enclosed",
-    form=SOURCE.epsilon,
-    mutants={
-        "half of the bound": lambda p, ctx: SOURCE.epsilon(p, ctx) / 2,
-        "order lost": lambda p, ctx: SOURCE.epsilon(p, ctx) / p.alpha / 2,
-    },
-)  # fmt: skip
-def above_the_truth_on_designed_quadratics(form: Callable[..., Any], run: Run) -> Finding:
-    """The exact divergence of full-batch descent from a point."""
-    return above_the_truth(
-        SOURCE,
-        form,
-        "fixed-order",
-        designed(run, full_batch=True),
-        what="thm-d.7",
-        domain=DESIGNED,
-    )

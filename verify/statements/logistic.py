@@ -10,8 +10,9 @@ from typing import Any
 import sympy as sp
 
 from bounds.bound import find
+from verify.methods.enclosure import Formulas, exact_point
 from verify.methods.properties import small_settings
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.methods.transcription import same_formula
 from verify.statement import Finding, Run, Statement, check
 
@@ -132,18 +133,20 @@ def variance_bounds_the_hessian(form: Constants, run: Run) -> Finding:
 
     loss_slope = [by_logit(z, i) / z - (1 if i == 0 else 0) for i in range(3)]
     links = [
-        (loss_slope[0] - (p[0] - 1), "gradient of -log p_y in logit y is p_y - 1"),
-        (loss_slope[1] - p[1], "and p_i in another"),
-        (by_logit(p[0], 0) - p[0] * (1 - p[0]), "Hessian (173)"),
+        (Equation(lambda: loss_slope[0], lambda: p[0] - 1),
+         "gradient of -log p_y in logit y is p_y - 1"),
+        (Equation(lambda: loss_slope[1], lambda: p[1]), "and p_i in another"),
+        (Equation(by_logit(p[0], 0), p[0] * (1 - p[0])), "Hessian (173)"),
         (by_logit(p[0], 1) + p[0] * p[1], "Hessian (174)"),
-        ((total + x) ** 2 - squares - x**2 - (total**2 - squares) - 2 * total * x,
+        (Equation((total + x) ** 2 - squares - x**2 - (total**2 - squares), 2 * total * x),
          "S^2 - Q grows by 2 S x"),
-        ((high - mean) * (mean - low) - (second - mean**2)
-         - ((high + low) * mean - high * low - second),
+        (Equation((high - mean) * (mean - low) - (second - mean**2),
+         (high + low) * mean - high * low - second),
          "(M - mu)(mu - m) exceeds the variance by the mean of (M - v)(v - m) >= 0"),
-        ((high - low) ** 2 / 4 - (high - mean) * (mean - low) - (mean - (high + low) / 2) ** 2,
+        (Equation((high - low) ** 2 / 4 - (high - mean) * (mean - low),
+                  (mean - (high + low) / 2) ** 2),
          "a product is at most the square of half its sum"),
-        ((high**2 + low**2) / 2 - (high - low) ** 2 / 4 - (high + low) ** 2 / 4,
+        (Equation((high**2 + low**2) / 2 - (high - low) ** 2 / 4, (high + low) ** 2 / 4),
          "(M^2 + m^2)/2 exceeds ((M - m)/2)^2 by a square"),
     ]  # fmt: skip
     return all_hold(rational_identity(d, CLASSES, what, seed=run.seed) for d, what in links)
@@ -168,6 +171,22 @@ def clipped_form(p: Vector, label: int, v: Vector) -> Fraction:
     r = [x - (i == label) for i, x in enumerate(p)]
     tv = _softmax_hessian(p, v)
     return _dot(v, tv) - _dot(r, v) * _dot(r, tv) / _dot(r, r)
+
+
+def _written(p: Vector, label: int, v: Vector) -> tuple[str, dict[str, Fraction]]:
+    """`clipped_form` in the language of certificates, r_i being p_i, less 1 at the label."""
+    at = {f"p_{i + 1}": x for i, x in enumerate(p)} | {f"v_{i + 1}": x for i, x in enumerate(v)}
+    many = [str(i + 1) for i in range(len(p))]
+    mean = " + ".join(f"p_{i}*v_{i}" for i in many)
+    tv = {i: f"p_{i}*(v_{i} - mean)" for i in many}
+    r = {i: f"(p_{i} - 1)" if int(i) == label + 1 else f"p_{i}" for i in many}
+
+    def dot(x: dict[str, str], y: dict[str, str]) -> str:
+        return " + ".join(f"{x[i]}*{y[i]}" for i in many)
+
+    u = {i: f"v_{i}" for i in many}
+    inner = f"{dot(u, tv)} - ({dot(r, u)})*({dot(r, tv)})/({dot(r, r)})"
+    return f"let(mean, {mean}, {inner})", at
 
 
 F = Fraction
@@ -201,12 +220,13 @@ def clipping_keeps_strong_convexity(form: Callable[[Vector], Fraction], run: Run
         if value < least:
             shown = {"p": ", ".join(map(str, p)), "label": str(label + 1),
                      "v": ", ".join(map(str, v))}  # fmt: skip
+            claimed, at = _written(p, label, v)
             return Finding(
                 "fails", "point", domain,
                 f"probabilities {shown['p']}, label {shown['label']}, direction {shown['v']}: the "
                 f"form of the clipped Jacobian is {value} times a positive factor, below {least}",
-                certificate={"kind": "point", "parameters": shown, "left": [str(least)] * 2,
-                             "right": [str(value)] * 2, "relation": "<="},
+                certificate=exact_point(
+                    Formulas(f"{least}", claimed, at), least, value, "<="),
             )  # fmt: skip
     return Finding("holds", "point", domain, f"at {len(POINTS)} points",
                    certificate={"kind": "points", "count": len(POINTS)})  # fmt: skip
@@ -255,7 +275,7 @@ def lower_side_mended(form: LowerSide, run: Run) -> Finding:
         for d, what in (
             (t * (1 - t) - 4 * (t + eighth) * eighth + (t - sp.Rational(1, 4)) ** 2,
              "the discriminant is -(t - 1/4)^2"),
-            (form.kappa * 2 * beta - beta / 8, "kappa |xbar|^2 <= beta/8"),
+            (Equation(lambda: form.kappa * 2 * beta, lambda: beta / 8), "kappa |xbar|^2 <= beta/8"),
             (product, "two classes: (I - u u') T = 0"),
         )
     )  # fmt: skip
@@ -271,8 +291,8 @@ def upper_side(form: Any, run: Run) -> Finding:
     if corner is not None:
         return corner
     length, beta = sp.symbols("X beta", positive=True)
-    return rational_identity(
-        (form * length - beta).subs(length, 2 * beta), CLASSES,
+    return identity(
+        lambda: form * length.subs(length, 2 * beta), beta, CLASSES,
         "|xbar|^2 <= L^2 + 1 = 2 beta gives beta", seed=run.seed,
     )  # fmt: skip
 
@@ -310,12 +330,12 @@ def clipping_bounds_the_sensitivity(form: Callable[..., Fraction], run: Run) -> 
                 )  # fmt: skip
     size, half = sp.symbols("s h", positive=True)
     return all_hold([
-        rational_identity(size * (half / size) - half, domain,
-                          "above the clip norm the length is the clip norm", seed=run.seed),
-        rational_identity(half + half - 2 * half, domain,
-                          "two records differ by at most Sg", seed=run.seed),
-        rational_identity((half / size).subs(size, half) - 1, domain,
-                          "the factor is 1 at the clip norm", seed=run.seed),
+        identity(size * (half / size), half, domain,
+                 "above the clip norm the length is the clip norm", seed=run.seed),
+        identity(half + half, 2 * half, domain,
+                 "two records differ by at most Sg", seed=run.seed),
+        identity((half / size).subs(size, half), 1, domain,
+                 "the factor is 1 at the clip norm", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -358,10 +378,11 @@ def constants_follow(form: Any, run: Run) -> Finding:
     size, lost, mul, eta, b, s = sp.symbols("L2 lambda M eta b S_g", positive=True)
     s2 = eta / 2 * (mul * s / (2 * b)) ** 2
     return all_hold([
-        rational_identity(limit(size, lost) - 2 / (lost + (size + 1) / 2 + lost), "all parameters",
-                          "step size limit", seed=run.seed),
-        rational_identity(share(mul) - eta * s**2 / (4 * s2 * b**2), "all parameters",
-                          "A in terms of the noise multiplier", seed=run.seed),
+        identity(lambda: limit(size, lost), lambda: 2 / (lost + (size + 1) / 2 + lost),
+                 "all parameters",
+                 "step size limit", seed=run.seed),
+        identity(lambda: share(mul), lambda: eta * s**2 / (4 * s2 * b**2), "all parameters",
+                 "A in terms of the noise multiplier", seed=run.seed),
     ])  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from bounds.paper.fixed_order import earlier_epochs
 from bounds.setting import Setting, show
 from verify.methods.enclosure import ball
 from verify.methods.slow_direction import BITS, Estimates, Problem, estimate
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import Equation, all_hold, rational_identity
 from verify.statement import Finding, Run, check
 
 F = Fraction
@@ -217,16 +217,17 @@ def clipped_updates_contract_by_q(form: Mended, run: Run) -> Finding:
     bound = eta * tau * c**2 / (4 * slope)
     domain = "any number of classes, eta (lambda + beta) < 1; two classes, every step allowed"
     links = [
-        (reflected - v**2 - w**2, "|2 a u - v|^2 = |v|^2"),
-        (bound - eta * tau * (c * t - slope * t**2)
-         - eta * tau * slope * (t - c / (2 * slope)) ** 2,
+        (Equation(reflected - v**2, w**2), "|2 a u - v|^2 = |v|^2"),
+        (Equation(bound - eta * tau * (c * t - slope * t**2),
+         eta * tau * slope * (t - c / (2 * slope)) ** 2),
          "the quadratic in t is below its top by a square"),
-        (c**2 + bound.subs(tau, 1) - form.square(c, eta, beta), "the top at tau = 1 is q^2"),
-        (beta / (c - eta * beta) - tau * beta / (c - eta * tau * beta)
-         - c * beta * (1 - tau) / ((c - eta * beta) * (c - eta * tau * beta)),
+        (Equation(c**2 + bound.subs(tau, 1), form.square(c, eta, beta)),
+         "the top at tau = 1 is q^2"),
+        (Equation(beta / (c - eta * beta) - tau * beta / (c - eta * tau * beta),
+         c * beta * (1 - tau) / ((c - eta * beta) * (c - eta * tau * beta))),
          "it increases with tau"),
         (form.product(p), "two classes: (I - u u') T = 0"),
-        (form.limit(lam, beta) * (beta + lam) - 1 - (1 - form.limit(lam, beta) * lam),
+        (Equation(form.limit(lam, beta) * (beta + lam) - 1, 1 - form.limit(lam, beta) * lam),
          "at the step-size limit eta (beta + lambda) - 1 = 1 - eta lambda"),
     ]  # fmt: skip
     return all_hold(rational_identity(d, domain, what, seed=run.seed) for d, what in links)

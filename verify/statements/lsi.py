@@ -17,7 +17,7 @@ from bounds.bound import Bound, find
 from bounds.setting import Setting, show
 from verify.methods.enclosure import BITS, ball, compare
 from verify.methods.properties import fractions, small_settings, try_to_break
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import all_hold, identity
 from verify.methods.transcription import same_formula
 from verify.statement import Finding, Run, Statement, check
 
@@ -125,16 +125,17 @@ def constants_follow_by_induction(form: Sequence, run: Run) -> Finding:
     rest = eta * (lam + beta) * (form.limit(lam, beta) - eta) * ee / (beta - lam)
     # W belongs to t updates and the next one to t + 1: 1 + q W.
     return all_hold([
-        rational_identity(
-            q * dd - shrunk - 2 * eta * (1 - eta * lam) * p - rest, ALL,
+        identity(
+            q * dd - shrunk - 2 * eta * (1 - eta * lam) * p, rest, ALL,
             "an update's map is (1 - eta lambda)-Lipschitz", seed=run.seed),
-        rational_identity(form.closed(noise, sp.Integer(0)), ALL,
-                          "1/c = 0 at the point start", seed=run.seed),
-        rational_identity(
-            form.step(form.closed(noise, w), q, noise) - noise - q * form.closed(noise, w), ALL,
+        identity(lambda: form.closed(noise, sp.Integer(0)), 0, ALL,
+                 "1/c = 0 at the point start", seed=run.seed),
+        identity(
+            lambda: form.step(form.closed(noise, w), q, noise) - noise,
+            lambda: q * form.closed(noise, w), ALL,
             "(72), (77): L^2/c and the variance of the noise", seed=run.seed),
-        rational_identity(
-            form.step(form.closed(noise, w), q, noise) - form.closed(noise, 1 + q * w), ALL,
+        identity(
+            form.step(form.closed(noise, w), q, noise), form.closed(noise, 1 + q * w), ALL,
             "(73), (78): from t to t + 1 updates", seed=run.seed),
     ])  # fmt: skip
 

@@ -15,9 +15,8 @@ from bounds.bound import find
 from bounds.setting import STEP_SIZE, STEP_SIZE_SMALL, Setting
 from verify.methods.elementary import exponential_above_tangent
 from verify.methods.enclosure import BITS, compare
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import all_hold, identity
 from verify.methods.transcription import same_formula
-from verify.methods.truth import DESIGNED, above_the_truth, designed
 from verify.statement import Finding, Run, Statement, check
 
 STATEMENTS = (
@@ -129,8 +128,8 @@ def above_the_recursion(form: TermByTerm, run: Run) -> Finding:
     q, power = sp.symbols("q Q", positive=True)
     links = all_hold([
         exponential_above_tangent(DOMAIN, seed=run.seed),
-        rational_identity((1 - q * power) - (1 - q) - q * (1 - power), DOMAIN,
-                          "1 - q^m exceeds 1 - q by q (1 - q^(m-1)) >= 0", seed=run.seed),
+        identity((1 - q * power) - (1 - q), q * (1 - power), DOMAIN,
+                 "1 - q^m exceeds 1 - q by q (1 - q^(m-1)) >= 0", seed=run.seed),
     ])  # fmt: skip
     return replace(links, detail=f"{links.detail}; {first.detail}; powers of q compared as "
                    "polynomials with non-negative coefficients")  # fmt: skip
@@ -150,24 +149,3 @@ def above_the_recursion(form: TermByTerm, run: Run) -> Finding:
 def formula_is_the_printed_one(form: Callable[..., Any], run: Run) -> Finding:
     """The formula of `bounds` equals the display of Theorem 2.1."""
     return same_formula(BOUND, form, run, what="Theorem 2.1 against the library's formula")
-
-
-@check(
-    "thm-2.1", "valid", "exact laws of quadratics, enclosed",
-    form=BOUND.epsilon,
-    mutants={
-        "order lost": lambda p, ctx: BOUND.epsilon(p, ctx) / p.alpha / 2,
-        "n^2 for b^2, thrice": lambda p, ctx: BOUND.epsilon(p, ctx) * p.b**6 / p.n**6,
-    },
-)  # fmt: skip
-def above_the_truth_under_shuffling(form: Callable[..., Any], run: Run) -> Finding:
-    """Both directions of the exact divergence under one random partition, batches revealed."""
-    return above_the_truth(
-        BOUND,
-        form,
-        "shuffle-once",
-        designed(run),
-        centre="far",
-        what="thm-2.1",
-        domain=DESIGNED,
-    )

@@ -13,7 +13,7 @@ from bounds.bound import find
 from bounds.paper.one_update import shrinking, without_record
 from bounds.setting import show
 from verify.methods.properties import small_settings
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.methods.transcription import same_formula
 from verify.statement import Finding, Run, Statement, check
 
@@ -197,22 +197,26 @@ def solves_the_differential_inequality(form: OneStep, run: Run) -> Finding:
     made_a = by_inner * inner_slope * sp.diff(order, alpha)
     path = 1 + low * growth
     links = [
-        (sp.diff(divergence, t) + pull * (divergence / alpha
-                                          + (alpha - 1) * sp.diff(divergence, alpha))
-         - alpha * (sp.diff(u, t) + pull * (u + (alpha - 1) * sp.diff(u, alpha))),
+        (Equation(sp.Derivative(divergence, t) + pull * (divergence / alpha
+                                          + (alpha - 1) * sp.Derivative(divergence, alpha)),
+         alpha * (sp.Derivative(u, t) + pull * (u + (alpha - 1) * sp.Derivative(u, alpha)))),
          "(57)-(58): u = R/alpha"),
-        ((sp.exp(y) + 1 - 1) / sp.diff(sp.exp(y) + 1, y) - 1,
+        (Equation((sp.exp(y) + 1 - 1) / sp.Derivative(sp.exp(y) + 1, y), 1),
          "(59): (alpha - 1) d/dalpha = d/dy for alpha = 1 + e^y"),
-        (sp.diff(sp.log(growth), t) - pull, "(60)-(62): d/dt log F = 2 sigma^2 c_t"),
-        (growth.subs(t, 0) - 1, "F = 1 at t = 0"),
-        (growth.subs(t, big) - form.growth(c, lip, 2 * big * s2), "(63): F at t = eta"),
-        (order.subs(t, 0) - alpha, "(64): alpha' = alpha at t = 0"),
-        (made.subs(t, 0) - inner.subs(t, 0), "(64): the start is met"),
+        (Equation(sp.Derivative(sp.log(growth), t), pull), "(60)-(62): d/dt log F = 2 sigma^2 c_t"),
+        (Equation(lambda: growth.subs(t, 0), 1), "F = 1 at t = 0"),
+        (Equation(lambda: growth.subs(t, big), lambda: form.growth(c, lip, 2 * big * s2)),
+         "(63): F at t = eta"),
+        (Equation(lambda: order.subs(t, 0), alpha), "(64): alpha' = alpha at t = 0"),
+        (Equation(lambda: made.subs(t, 0), lambda: inner.subs(t, 0)), "(64): the start is met"),
         (made_t + pull * (made + (alpha - 1) * made_a),
          "(64)-(67): U(alpha')/F solves (58) with equality for every U"),
-        (form.order(path, growth) - 1 - low, "(66): alpha' is constant along the path"),
-        (sp.diff(path, t) * value + (path - 1) * (slope_t + slope_a * sp.diff(path, t))
-         - (path - 1) * (slope_t + pull * (value + (path - 1) * slope_a)),
+        (Equation(lambda: form.order(path, growth) - 1, low),
+         "(66): alpha' is constant along the path"),
+        (Equation(sp.Derivative(path,
+                                t) * value + (path - 1) * (slope_t + slope_a * sp.Derivative(path,
+                                                                                             t)),
+         (path - 1) * (slope_t + pull * (value + (path - 1) * slope_a))),
          "along it the derivative of (alpha - 1) u is (alpha - 1) times the left side of (58)"),
     ]  # fmt: skip
     return all_hold([rational_identity(d, ALL, what, seed=run.seed) for d, what in links])
@@ -241,8 +245,9 @@ def solves_the_differential_inequality(form: OneStep, run: Run) -> Finding:
 def composes_with_the_gaussian_mechanism(form: OneStep, run: Run) -> Finding:
     """(69), (70): shift eta Sg/b against variance 2 eta sigma^2, added by adaptive composition."""
     eta, sens, s2, b, alpha = sp.symbols("eta S_g sigma2 b alpha", positive=True)
-    return rational_identity(
-        alpha * form.gain(eta, sens, s2, b) - alpha * (eta * sens / b) ** 2 / (2 * (2 * eta * s2)),
+    return identity(
+        lambda: alpha * form.gain(eta, sens, s2, b),
+        lambda: alpha * (eta * sens / b) ** 2 / (2 * (2 * eta * s2)),
         "every eta, Sg, sigma^2, b and alpha > 1",
         "(70) with its factor alpha: the Gaussian mechanism", seed=run.seed,
     )  # fmt: skip
@@ -271,8 +276,8 @@ def gaussians_obey_the_second_row(form: OneStep, run: Run) -> Finding:
     after = (lip * g + shift) ** 2 / (2 * (lip**2 * v + noise))
     square = (lip * g * noise - shift * lip**2 * v) ** 2
     bound = g**2 / (2 * v) + form.gain(eta, sens, s2, b)
-    return rational_identity(
-        bound - after - square / (2 * lip**2 * v * noise * (lip**2 * v + noise)),
+    return identity(
+        bound - after, square / (2 * lip**2 * v * noise * (lip**2 * v + noise)),
         "Gaussian laws of one variance, affine updates",
         "the second row exceeds the exact value by a square", whole=False, seed=run.seed,
     )  # fmt: skip
@@ -293,10 +298,12 @@ def library_has_both_rows(form: OneStep, run: Run) -> Finding:
     """`bounds.paper.one_update` holds both rows of (2)."""
     c, lip, noise, ratio = sp.symbols("c L w v", positive=True)
     rows = all_hold([
-        rational_identity(
-            form.growth(c, lip, noise) - shrinking(c, lip, noise), ALL, "F", seed=run.seed),
-        rational_identity(
-            form.kept(ratio, form.growth(c, lip, noise)) - without_record(ratio, c, lip, noise),
+        identity(
+            lambda: form.growth(c, lip, noise), lambda: shrinking(c, lip, noise), ALL, "F",
+            seed=run.seed),
+        identity(
+            lambda: form.kept(ratio, form.growth(c, lip, noise)),
+            lambda: without_record(ratio, c, lip, noise),
             ALL, "first row of (2)", seed=run.seed),
     ])  # fmt: skip
     if rows.outcome != "holds":

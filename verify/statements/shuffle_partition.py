@@ -11,9 +11,8 @@ from typing import Any
 import sympy as sp
 
 from bounds.bound import find
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import all_hold, identity
 from verify.methods.transcription import same_formula
-from verify.methods.truth import DESIGNED, above_the_truth, designed
 from verify.statement import Finding, Run, Statement, check
 
 STATEMENTS = (
@@ -89,15 +88,15 @@ def orders_are_averaged(form: Mixing, run: Run) -> Finding:
     direct = sum(weight * common * v for v in values)
     n, b = sp.symbols("n b", positive=True)
     return all_hold([
-        rational_identity(form.average(common, values, weight) - direct, domain,
-                          "(140): the common factor leaves the average", seed=run.seed),
-        rational_identity(
-            mean - form.dropped(mean, share) - (1 - share) * (mean - 1), domain,
+        identity(form.average(common, values, weight), direct, domain,
+                 "(140): the common factor leaves the average", seed=run.seed),
+        identity(
+            mean - form.dropped(mean, share), (1 - share) * (mean - 1), domain,
             "dropping a record with probability 1 - s lowers the average by (1 - s)(mean - 1)",
             seed=run.seed,
         ),
-        rational_identity(b / n - (n - 1 - (n - 1 - b)) / n, domain,
-                          "C(n-1, b-1)/C(n, b) = b/n", seed=run.seed),
+        identity(lambda: b / n, lambda: (n - 1 - (n - 1 - b)) / n, domain,
+                 "C(n-1, b-1)/C(n, b) = b/n", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -118,24 +117,3 @@ def orders_are_averaged(form: Mixing, run: Run) -> Finding:
 def formula_is_the_printed_one(form: Callable[..., Any], run: Run) -> Finding:
     """The formula of `bounds` equals equation (5) with its average written out."""
     return same_formula(BOUND, form, run, what="equation (5) against the library's formula")
-
-
-@check(
-    "thm-4.2", "valid", "exact laws of quadratics, enclosed",
-    form=BOUND.epsilon,
-    mutants={
-        "half of the bound": lambda p, ctx: BOUND.epsilon(p, ctx) / 2,
-        "a tenth of the order": lambda p, ctx: BOUND.epsilon(p, ctx) / 10,
-    },
-)  # fmt: skip
-def above_the_truth_under_shuffling(form: Callable[..., Any], run: Run) -> Finding:
-    """Both directions of the exact divergence under one random partition, batches revealed."""
-    return above_the_truth(
-        BOUND,
-        form,
-        "shuffle-once",
-        designed(run),
-        centre="far",
-        what="thm-4.2",
-        domain=DESIGNED,
-    )

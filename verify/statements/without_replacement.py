@@ -17,9 +17,8 @@ from bounds.arith.ball import precision
 from bounds.bound import find
 from verify.methods.enclosure import BITS, ball, compare
 from verify.methods.properties import fractions, small_settings, try_to_break
-from verify.methods.symbolic import all_hold, rational_identity
+from verify.methods.symbolic import all_hold, identity
 from verify.methods.transcription import same_formula
-from verify.methods.truth import DESIGNED, above_the_truth, designed
 from verify.statement import Finding, Run, Statement, check
 
 STATEMENTS = (
@@ -99,13 +98,13 @@ def the_mean_obeys_the_recursion(form: Recursion, run: Run) -> Finding:
                              "relation": "="},
             )  # fmt: skip
     return all_hold([
-        rational_identity(form.hit(a, rate) - (a + rate), DOMAIN,
-                          "second row of (2) for the ratio", seed=run.seed),
-        rational_identity(
-            form.miss(a, q) - a * q * w / (1 + q * w) - a * q * past / (1 + q * w), DOMAIN,
+        identity(lambda: form.hit(a, rate), lambda: a + rate, DOMAIN,
+                 "second row of (2) for the ratio", seed=run.seed),
+        identity(
+            form.miss(a, q) - a * q * w / (1 + q * w), a * q * past / (1 + q * w), DOMAIN,
             "a q exceeds a q W_t/W_(t+1) by a q^(t+1)/W_(t+1) > 0", seed=run.seed),
-        rational_identity(sp.diff(x**q, x, 2) - q * (q - 1) * x ** (q - 2), DOMAIN,
-                          "(x^q)'' = q (q - 1) x^(q-2) < 0 for 0 < q < 1", seed=run.seed),
+        identity(sp.diff(x**q, x, 2), q * (q - 1) * x ** (q - 2), DOMAIN,
+                 "(x^q)'' = q (q - 1) x^(q-2) < 0 for 0 < q < 1", seed=run.seed),
     ])  # fmt: skip
 
 
@@ -190,24 +189,3 @@ def formula_is_the_printed_one(form: Callable[..., Any], run: Run) -> Finding:
         BOUND, form, run, strategy=small_settings(most_batches=3, most_epochs=3),
         what="the recursion of Theorem 4.3 against the library's evaluation",
     )  # fmt: skip
-
-
-@check(
-    "thm-4.3", "valid", "exact laws of quadratics, enclosed",
-    form=BOUND.epsilon,
-    mutants={
-        "a third of the bound": lambda p, ctx: BOUND.epsilon(p, ctx) / 3,
-        "a tenth of the order": lambda p, ctx: BOUND.epsilon(p, ctx) / 10,
-    },
-)  # fmt: skip
-def above_the_truth_under_resampling(form: Callable[..., Any], run: Run) -> Finding:
-    """Both directions of the exact divergence under fresh batches, which are revealed."""
-    return above_the_truth(
-        BOUND,
-        form,
-        "without-replacement",
-        designed(run),
-        centre="far",
-        what="thm-4.3",
-        domain=DESIGNED,
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import click
@@ -24,6 +25,7 @@ def command(file: str, as_json: bool) -> None:
         emit({
             "passed": dict(report.passed), "not_rechecked": dict(report.left),
             "failed": report.failed, "alone": report.alone, "statements": report.statements,
+            "certificates_alone": report.certificates_alone, "sympy_too": report.sympy_too,
         })  # fmt: skip
     else:
         for kind, number in sorted(report.passed.items()):
@@ -32,9 +34,14 @@ def command(file: str, as_json: bool) -> None:
             click.echo(f"{number:5} {kind} certificates say what was done, and are not re-checked")
         for line in report.failed:
             click.echo(f"FAILED {line}")
-        click.echo(
-            f"{report.alone} of {report.statements} proved, certified or refuted statements have "
-            "a certificate\nre-checked here; the others rest on the prover alone. "
-            f"{len(report.failed)} certificates failed."
+        for name, why in report.sympy_too.items():
+            text = f"{name} rests on the prover too: {'; '.join(why)}"
+            click.echo(textwrap.fill(text, 80, subsequent_indent="    "))
+        text = (
+            f"{report.alone} of {report.statements} proved, certified or refuted statements rest "
+            f"on certificates that were re-checked here, {len(report.sympy_too)} on the prover "
+            f"too; {len(report.failed)} certificates failed. What a certificate says: "
+            "verify/certificates/GRAMMAR.md."
         )
+        click.echo(textwrap.fill(text, 80))
     raise SystemExit(1 if report.failed else 0)
