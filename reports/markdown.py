@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from reports import wording
-from reports.records import Audit, Series
+from reports import jsonfile, plots, wording
+from reports.records import Audit, Curve, Series
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _ROWS = 12
+FIGURES = "figures"
 
 
 def escape(text: object) -> str:
@@ -25,15 +27,34 @@ def rows(series: Series) -> list[list[str]]:
     """At most a dozen rows of a figure, rounded to five digits for reading."""
     step = max(1, -(-len(series.x) // _ROWS))
     kept = sorted({*range(0, len(series.x), step), len(series.x) - 1})
-    return [[series.x[i], *(_short(curve.epsilon[i]) for curve in series.curves)] for i in kept]
+    return [[_short(series.x[i]), *(_cell(curve, i) for curve in series.curves)] for i in kept]
+
+
+def _cell(curve: Curve, at: int) -> str:
+    return escape(curve.labels[at]) if curve.labels else _short(curve.epsilon[at])
 
 
 def _short(value: str) -> str:
     return f"{Decimal(value):.5g}"
 
 
+def write(audit: Audit, path: Path) -> list[Path]:
+    """Write the page and, in a folder `figures` beside it, the figures that it shows.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    folder = path.parent / FIGURES
+    made = [path]
+    for series in audit.series:
+        made.append(folder / f"{series.id}.svg")
+        jsonfile.write_text(made[-1], plots.svg(series) + "\n")
+    jsonfile.write_text(path, render(audit))
+    return made
+
+
 def render(audit: Audit) -> str:
-    """The page."""
+    """The page; its figures are files of the folder `figures` beside it, which `write` makes."""
     environment = Environment(undefined=StrictUndefined, trim_blocks=False, autoescape=False)
     environment.filters["md"] = escape
     environment.filters["cell"] = escape
@@ -48,6 +69,7 @@ def render(audit: Audit) -> str:
         "unchecked": [r.id for r in audit.statements if wording.not_checked(r)],
         "mutants": wording.mutants(audit.statements),
         "rows": rows,
+        "folder": FIGURES,
     }
     text = environment.from_string(source).render(context)
     return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"

@@ -158,3 +158,22 @@ def test_reports_know_no_mathematics():
 
 def test_terminal_json_is_json():
     assert json.loads(jsonfile.dumps(audit(record())))["statements"][0]["id"] == "thm-3.3"
+
+
+def test_the_page_stands_with_its_figures_beside_it(tmp_path):
+    made = markdown.write(audit(record()), tmp_path / "deep" / "audit.md")
+    assert [str(path.relative_to(tmp_path)) for path in made] == [
+        "deep/audit.md", "deep/figures/figure.svg",
+    ]  # fmt: skip
+    text = made[0].read_text("utf-8")
+    assert "](figures/figure.svg)" in text
+    assert made[1].read_text("utf-8").startswith("<svg")
+    # A table whose head and rule are apart is no table.
+    assert "| epochs | c |\n|---:|---:|\n| 1 |" in text
+
+
+def test_a_map_of_words_shows_the_words():
+    row = Curve("5", "b", {}, ("1",), ("1",), ("1",), labels=("thm_4",))
+    made = Series("m", "fig", "t", "eta", ("2",), (row,), "map", row_name="K")
+    text = markdown.render(audit(record(), series=(made,)))
+    assert "| eta, by K | 5 |\n|---:|---:|\n| 2 | thm\\_4 |" in text

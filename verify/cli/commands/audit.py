@@ -70,7 +70,7 @@ def command(
         )
     target = folder / "audit.json"
     jsonfile.write(result, target)
-    jsonfile.write_text(folder / "audit.md", markdown.render(result))
+    markdown.write(result, folder / "audit.md")
     if not quiet:
         terminal.summary(result)
         if not result.complete:
