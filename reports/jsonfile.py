@@ -96,7 +96,11 @@ def _statement(item: dict[str, Any]) -> StatementRecord:
 def _series(item: dict[str, Any]) -> Series:
     curves = []
     for curve in item["curves"]:
-        values = [tuple(curve[key]) for key in ("epsilon", "lower", "upper")]
-        rest = {"role": curve.get("role", "bound"), "labels": tuple(curve.get("labels", ()))}
-        curves.append(Curve(curve["name"], curve["bound"], curve["setting"], *values, **rest))
+        curves.append(
+            Curve(
+                curve["name"], curve["bound"], curve["setting"], tuple(curve["epsilon"]),
+                tuple(curve["lower"]), tuple(curve["upper"]), curve.get("role", "bound"),
+                tuple(curve.get("labels", ())),
+            )
+        )  # fmt: skip
     return Series(**{**item, "x": tuple(item["x"]), "curves": tuple(curves)})

@@ -115,7 +115,8 @@ def _draw(
                     tuple(high for _, high in ends),
                 )
             )
-    series = Series(name, statement, name, "epochs", tuple(map(str, EPOCHS)), tuple(curves))
+    title = f"Figure {name[-2]} ({name[-1]})"
+    series = Series(name, statement, title, "epochs", tuple(map(str, EPOCHS)), tuple(curves))
     return series, values
 
 
