@@ -523,13 +523,18 @@ class _Curve:
         try:
             with np.errstate(all="ignore"):
                 alpha = 1 + less
-                p = replace(self.p, alpha=alpha, alpha_minus_one=less, order=alpha)
+                # Some formulas lose digits unless they know the exact orders of a list.
+                order = alpha if orders is None else tuple(orders)
+                p = replace(self.p, alpha=alpha, alpha_minus_one=less, order=order)
                 out = np.array(self.problem.bound.epsilon(p, Float64), dtype=np.float64)
                 out = np.broadcast_to(out, less.shape).copy()
         except (ValueError, ArithmeticError):
             if less.size == 1:
                 return np.full(less.shape, math.inf)
-            return np.concatenate([self.renyi(less[i : i + 1]) for i in range(less.size)])
+            return np.concatenate([
+                self.renyi(less[i : i + 1], None if orders is None else orders[i : i + 1])
+                for i in range(less.size)
+            ])  # fmt: skip
         if self.problem.extra is not None:
             exact_orders = orders or [1 + Fraction(float(s)) for s in less]
             out += np.array([self.problem.extra_float(order) for order in exact_orders])

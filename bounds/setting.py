@@ -6,6 +6,7 @@ decided here, in exact arithmetic, before any formula runs.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -175,6 +176,39 @@ PARAMETERS: dict[str, Parameter] = {
 }  # fmt: skip
 
 
+CONVENTIONS: dict[str, str] = {
+    "noise-multiplier": "in place of sigma2: noise over clip norm S_g/2 (Algorithm 2)",
+    "clip-norm": "norm that each gradient is clipped to: S_g/2",
+    "feature-clip-norm": "norm L that features are clipped to, in logistic regression",
+    "updates": "in place of epochs: K floor(n/b)",
+}
+"""Other conventions that `Setting.of` translates."""
+
+
+def logistic_smoothness(radius: Fraction) -> Fraction:
+    """(L^2 + 1)/2 [-]: the smoothness of the unregularised logistic loss (equation (10))."""
+    return (radius**2 + 1) / 2
+
+
+def logistic_lipschitz_squared(radius: Fraction) -> Fraction:
+    """2 (L^2 + 1) [-]: the square of its Lipschitz constant (equation (9))."""
+    return 2 * (radius**2 + 1)
+
+
+def _root_up(square: Fraction) -> Fraction:
+    """The least number of 12 decimals whose square is not below."""
+    scaled = math.ceil(square * 10**24)
+    root = math.isqrt(scaled)
+    return Fraction(root + (root * root < scaled), 10**12)
+
+
+def _positive(value: object, key: str, words: str) -> Fraction:
+    number = exact(value, key)
+    if number <= 0:
+        raise AssumptionViolated(key, f"{words} > 0", {words: number})
+    return number
+
+
 @dataclass(frozen=True)
 class Setting:
     """Exact parameters of one run of noisy mini-batch SGD (Algorithm 1) and a Renyi order.
@@ -194,14 +228,31 @@ class Setting:
     position: int | None = None
 
     @classmethod
-    def of(cls, *, noise_multiplier: object = None, **values: object) -> Setting:
-        """Read a setting from ints, Fractions and strings.
+    def of(
+        cls,
+        *,
+        noise_multiplier: object = None,
+        clip_norm: object = None,
+        feature_clip_norm: object = None,
+        updates: object = None,
+        **values: object,
+    ) -> Setting:
+        """Read a setting from ints, Fractions and strings; other conventions are translated here.
 
         `lambda` may be spelled `lambda_`. `noise_multiplier` (times the clip norm S_g/2, over the
-        batch size; Algorithm 2) stands in place of `sigma2`.
+        batch size; Algorithm 2) stands in place of `sigma2`; `updates` = K floor(n/b) in place of
+        `epochs`. `clip_norm` [gradient] gives S_g = 2 clip_norm where no sensitivity is given.
+        `feature_clip_norm` = L [-] says that the loss is the regularised logistic one of Section 5:
+        it gives beta and S_g where nothing else does, see `logistic`.
+
+        Raises:
+            NotExact, AssumptionViolated, MissingParameter: see `exact` and the methods.
+            InvalidInput: an unknown name, or two values for one thing.
 
         >>> Setting.of(eta="0.02").eta
         Fraction(1, 50)
+        >>> Setting.of(lambda_="0.08", feature_clip_norm=2, clip_norm=1).as_strings()
+        {'lambda': '0.08', 'beta': '2.58', 'sensitivity': '2'}
         """
         if "lambda" in values:
             values["lambda_"] = values.pop("lambda")
@@ -210,7 +261,8 @@ class Setting:
             raise InvalidInput(
                 f"{unknown[0]!r} is not a parameter; there are: "
                 + ", ".join(parameter.flag[2:] for parameter in PARAMETERS.values())
-                + ", noise-multiplier"
+                + ", "
+                + ", ".join(CONVENTIONS)
             )
         read = {
             name: PARAMETERS[name].read(value)
@@ -218,11 +270,65 @@ class Setting:
             if value is not None
         }
         setting = cls(**read)  # type: ignore[arg-type]
+        if clip_norm is not None:
+            clip = _positive(clip_norm, "clip-norm", "clip norm")
+            if setting.sensitivity is None:
+                setting = replace(setting, sensitivity=2 * clip)
+        if feature_clip_norm is not None:
+            setting = setting.logistic(
+                _positive(feature_clip_norm, "feature-clip-norm", "feature clip norm")
+            )
+        if updates is not None:
+            if setting.epochs is not None:
+                raise InvalidInput("epochs and updates both set the length of the run; give one")
+            setting = setting.with_updates(exact_integer(updates, "updates"))
         if noise_multiplier is None:
             return setting
         if setting.sigma2 is not None:
             raise InvalidInput("--noise-multiplier and --sigma2 both set the noise; give one")
         return setting.with_noise_multiplier(exact(noise_multiplier, "--noise-multiplier"))
+
+    def logistic(self, radius: Fraction) -> Setting:
+        """Fill in what features clipped to norm L = `radius` [-] give for logistic regression.
+
+        beta = (L^2 + 1)/2 + lambda where beta is not known; S_g = 2 sqrt(2 (L^2 + 1)), rounded up
+        to 12 decimals, where S_g is not known, that is without gradient clipping. (Propositions
+        5.1 and 5.2.)
+
+        Raises:
+            MissingParameter: when neither beta nor lambda is known.
+
+        >>> Setting.of(beta=3, feature_clip_norm=1).sensitivity
+        Fraction(4, 1)
+        """
+        changes: dict[str, Fraction] = {}
+        if self.beta is None:
+            require(self, ("lambda_",), "feature-clip-norm (beta = (L^2 + 1)/2 + lambda)")
+            assert self.lambda_ is not None
+            changes["beta"] = logistic_smoothness(radius) + self.lambda_
+        if self.sensitivity is None:
+            changes["sensitivity"] = _root_up(4 * logistic_lipschitz_squared(radius))
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def with_updates(self, updates: int) -> Setting:
+        """Set K = updates/floor(n/b).
+
+        Raises:
+            MissingParameter: when n or b is not known.
+            InvalidInput: when the updates are no whole number of epochs.
+        """
+        require(self, ("n", "b"), "updates")
+        assert self.n is not None and self.b is not None
+        if not 1 <= self.b <= self.n:
+            raise AssumptionViolated("batch-size", "1 <= b <= n", {"b": self.b, "n": self.n})
+        epochs, rest = divmod(updates, self.batches)
+        if rest:
+            near = [k * self.batches for k in (epochs, epochs + 1) if k > 0]
+            raise InvalidInput(
+                f"updates = {updates} is no multiple of floor(n/b) = {self.batches}, the updates "
+                f"of an epoch; {' or '.join(map(str, near))} would do"
+            )
+        return replace(self, epochs=epochs)
 
     def with_noise_multiplier(self, multiplier: Fraction) -> Setting:
         """Set sigma^2 = eta * (multiplier * S_g / b)^2 / 8 (Section F.1).

@@ -305,3 +305,94 @@ def test_the_schemes_of_estimate_are_those_there_are() -> None:
     from verify.cli.commands import estimate
 
     assert set(estimate.SCHEMES) == set(SCHEMES)
+
+
+RECIPE = """
+n = 60000
+b = 2048
+epochs = 1200
+eta = 0.75
+lambda = 0.08
+feature-clip-norm = 2
+noise-multiplier = 3.08
+scheme = "shuffle-once"
+delta = 1e-5
+rule = "classical"
+orders = ["1 + x/10 for x in 1..99", "12..63"]
+
+[normalisation]
+noise-multiplier = 8
+queries = 2
+"""
+
+
+@pytest.mark.parametrize(
+    "orders",
+    [
+        ("--orders", "6..8 step 0.1"),
+        # All 151 orders of every bound take ten seconds.
+        pytest.param((), marks=pytest.mark.slow),
+    ],
+)
+def test_compare_gives_the_published_epsilon_of_the_recipe(tmp_path, orders):
+    path = tmp_path / "run.toml"
+    path.write_text(RECIPE)
+    done = hiddenstate("compare", "--setting", str(path), *orders, "--json")
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert {"setting", "exact", "bounds", "warnings"} <= set(data)
+    row = {item["bound"]: item for item in data["bounds"]}["shuffle_partition"]
+    assert f"{float(row['converted']['epsilon']):.3f}" == "2.995"
+    assert row["converted"]["order"] == "7"
+    assert data["setting"]["alpha"] == data["answer"]["order"]
+    if not orders:
+        assert len(data["warnings"]) == 1
+    assert "608 records" in data["warnings"][-1]
+    assert data["run"]["normalisation"] == {"noise-multiplier": "8", "queries": "2"}
+
+
+def test_calibrate_finds_the_noise_multiplier_of_the_recipe(tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_text("target-epsilon = 2.995\n" + RECIPE)
+    done = hiddenstate("calibrate", "thm-4.2", "--setting", str(path), "--json")
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert data["noise_multiplier"]["upper"].startswith("3.080")
+    assert Decimal(data["conversion"]["upper"]) <= Decimal("2.995")
+    assert any("608 records" in said for said in data["warnings"])
+    text = hiddenstate("calibrate", "thm-4.2", "--setting", str(path), "--scheme", "reshuffle")
+    assert "warning: scheme = reshuffle" in text.stdout
+    assert all(len(line) <= 80 for line in text.stdout.splitlines())
+    other = hiddenstate("calibrate", "thm-4.2", "--setting", str(path), "--target-epsilon", "1.5")
+    assert "<= 1.5 at delta 1e-5" in other.stdout
+
+
+def test_a_setting_file_is_refused_by_key(tmp_path):
+    path = tmp_path / "run.toml"
+    for text, words in (
+        (RECIPE.replace("epochs", "epoch"), "'epoch' is no key; did you mean 'epochs'"),
+        (RECIPE.replace("0.75", "true"), "run.toml: eta is True"),
+        (RECIPE.replace("queries", "query"), "[normalisation] 'query' is no key; did"),
+        (RECIPE.replace("0.75", "3/4"), "stands in quotes"),
+    ):
+        path.write_text(text)
+        for command in (["compare"], ["bound", "thm-4.2"], ["calibrate", "thm-4.2"]):
+            done = hiddenstate(*command, "--setting", str(path))
+            assert done.returncode == 2
+            assert done.stdout == ""
+            assert len(done.stderr.strip().splitlines()) == 1
+            assert words in done.stderr
+    path.write_text(RECIPE)
+    assert "--target-epsilon" in hiddenstate("calibrate", "thm-4.2", "--setting", str(path)).stderr
+    assert "no order" in hiddenstate("compare", *without("--alpha")).stderr
+
+
+def test_compare_warns_in_words_and_in_80_columns():
+    done = hiddenstate("compare", *FIGURE, "--delta", "0.1", "--scheme", "reshuffle",
+                       "--orders", "2..60 step 2")  # fmt: skip
+    assert done.returncode == 0
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    assert "warning: delta = 0.1 is above 1/n" in done.stdout
+    assert "warning: scheme = reshuffle" in done.stdout
+    quiet = hiddenstate("compare", *FIGURE)
+    assert "warning" not in quiet.stdout

@@ -9,6 +9,7 @@ from typing import Any
 from bounds.arith import TooCostly
 from bounds.bound import Answer, Bound, registry
 from bounds.setting import InvalidInput, MissingParameter, Setting
+from verify import practice
 
 # How the truth is found for each scheme that bounds are about: the scheme's name, and where the
 # differing pair sits ("far": the supremum over all places, as if the batches were revealed).
@@ -47,12 +48,31 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All rows at one setting, with the exact value of the fixed order where it is affordable."""
+    """All rows at one setting, with the exact value of the fixed order where it is affordable.
+
+    warnings: what looks wrong in the run (`verify.practice`), then what bounds remark; `remarks`
+    are the latter. order_from: the row whose best order the setting's order is, where none was
+    given.
+    """
 
     setting: Setting
     rows: tuple[Row, ...]
     exact: Any
     warnings: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+    order_from: str | None = None
+    run: practice.Run | None = None
+
+    @property
+    def answer(self) -> Row | None:
+        """The proved upper bound with the least converted epsilon for the run's scheme."""
+        if self.run is None or self.run.title is None:
+            return None
+        found = [
+            row for row in self.rows
+            if row.bound.scheme == self.run.title and _valid(row) and row.converted is not None
+        ]  # fmt: skip
+        return min(found, key=lambda row: float(row.converted.epsilon), default=None)
 
     def as_json(self) -> dict[str, object]:
         """The contract of `hiddenstate compare --json`."""
@@ -61,6 +81,9 @@ class Comparison:
             "exact": None if self.exact is None else self.exact.as_json(),
             "bounds": [row_json(row) for row in self.rows],
             "warnings": list(self.warnings),
+            "order_from": self.order_from,
+            "run": None if self.run is None else self.run.as_json(),
+            "answer": None if self.answer is None else self.answer.converted.as_json(),
         }
 
 
@@ -89,13 +112,36 @@ def row_json(row: Row) -> dict[str, object]:
 
 
 def compare(setting: Setting, delta: Fraction | None = None) -> Comparison:
-    """Evaluate every bound on the Renyi divergence at one setting.
+    """Evaluate every bound on the Renyi divergence at one setting; see `compare_run`."""
+    return compare_run(practice.Run(setting, delta=delta))
+
+
+def compare_run(run: practice.Run) -> Comparison:
+    """Evaluate every bound on the Renyi divergence for one training configuration.
+
+    With a delta each bound is converted by the run's rule, orders and extra curve. Without an order
+    in the setting, the order is then the best one of the proved bound with the least epsilon (for
+    the run's scheme, where a bound is about it).
 
     Raises:
-        InvalidInput: no bound applies at all; the sentence is the reason of the nearest one.
+        InvalidInput: no bound applies at all (the sentence is the reason of the nearest one), or
+            neither an order nor a delta is given.
     """
-    rows = [Row(b, _answer(b, setting)) for b in registry().values()
-            if b.quantity == "renyi-divergence"]  # fmt: skip
+    setting = run.setting
+    bounds = [bound for bound in registry().values() if bound.quantity == "renyi-divergence"]
+    converted = {} if run.delta is None else {
+        bound.name: made for bound in bounds if (made := _converted(bound, run)) is not None
+    }  # fmt: skip
+    order_from = None
+    if setting.alpha is None:
+        if run.delta is None:
+            raise InvalidInput(
+                "no order is given: --alpha, or a --delta at which to look for the best, is wanted"
+            )
+        order_from = _leading(bounds, converted, run)
+        order = Fraction(2) if order_from is None else converted[order_from].order
+        setting = replace(setting, alpha=order)
+    rows = [Row(bound, _answer(bound, setting)) for bound in bounds]
     if not any(row.answer.applicable for row in rows):
         raise InvalidInput(f"no bound applies: {rows[0].answer.reason}")
     truths = {
@@ -106,6 +152,7 @@ def compare(setting: Setting, delta: Fraction | None = None) -> Comparison:
     done = []
     for row in rows:
         value = row.answer.epsilon
+        row = replace(row, converted=converted.get(row.bound.name))
         if not row.answer.applicable or value is None:
             done.append(row)
             continue
@@ -114,7 +161,6 @@ def compare(setting: Setting, delta: Fraction | None = None) -> Comparison:
              if other.bound.scheme == row.bound.scheme and _valid(other)),
             default=None,
         )  # fmt: skip
-        converted = None if delta is None else _converted(row.bound, setting, delta)
         truth = truths.get(row.bound.scheme)
         there = 0.0 if truth is None else float(truth.value)
         done.append(
@@ -122,11 +168,29 @@ def compare(setting: Setting, delta: Fraction | None = None) -> Comparison:
                 row,
                 ratio_to_best=float(value) / best if best else None,
                 ratio_to_exact=float(value) / there if there else None,
-                converted=converted,
             )
         )
-    warnings = tuple(dict.fromkeys(note for row in done for note in row.answer.notes))
-    return Comparison(setting, tuple(done), exact, warnings)
+    odd = practice.warnings(replace(run, setting=setting), bounds, converted.values())
+    remarks = tuple(
+        note for note in dict.fromkeys(note for row in done for note in row.answer.notes)
+        # The run's own warning says it, with the number of records.
+        if not note.startswith("b does not divide n")
+    )  # fmt: skip
+    return Comparison(setting, tuple(done), exact, odd + remarks, remarks, order_from, run)
+
+
+def _leading(bounds: list[Bound], converted: dict[str, Any], run: practice.Run) -> str | None:
+    """The proved upper bound with the least converted epsilon, of the run's scheme if it can be."""
+    proved = [
+        bound for bound in bounds
+        if bound.name in converted and bound.direction == "upper" and bound.standing == "theorem"
+        and bound.scheme != "one update"
+    ]  # fmt: skip
+    chosen = [bound for bound in proved if bound.scheme == run.title] or proved
+    return min(
+        (bound.name for bound in chosen),
+        key=lambda name: float(converted[name].epsilon), default=None,
+    )  # fmt: skip
 
 
 def about(setting: Setting, scheme: str) -> tuple[Row, ...]:
@@ -174,10 +238,13 @@ def _exact(setting: Setting, scheme: str, centre: object) -> Any:
     return max(found, key=lambda item: item.value)
 
 
-def _converted(bound: Bound, setting: Setting, delta: Fraction) -> Any:
+def _converted(bound: Bound, run: practice.Run) -> Any:
     from bounds.conversion import best_order
 
+    assert run.delta is not None
     try:
-        return best_order(bound, setting, delta)
+        return best_order(
+            bound, run.setting, run.delta, run.rule, orders=run.orders, extra=run.extra
+        )
     except InvalidInput:
         return None

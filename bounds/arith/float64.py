@@ -186,7 +186,7 @@ class Float64:
         if not np.all(np.isfinite(scales)):
             raise InvalidInput("(alpha - 1) alpha A is beyond double precision; use balls")
         out = log_moment_float(scales, float(p), float(1 - p), float(h), steps)
-        exact = s if isinstance(s, tuple) else (s,)
+        exact = s if isinstance(s, tuple) else (s,) * scales.size
         for i in np.flatnonzero(np.abs(math.log(p) + scales) < NEAR):
             if isinstance(exact[i], Fraction):
                 out[i] = _critical(exact[i], p, h, steps)

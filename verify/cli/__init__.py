@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
+from typing import Any
 
 import click
 
@@ -29,9 +30,13 @@ class Commands(click.Group):
         """The command of that name, or None."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        module = importlib.import_module(f"{commands.__name__}.{cmd_name.replace('-', '_')}")
-        made: click.Command = module.command
+        made: click.Command = module_of(cmd_name).command
         return made
+
+
+def module_of(name: str) -> Any:
+    """The module of a command: `command`, and `ABOUT`, what it is about."""
+    return importlib.import_module(f"{commands.__name__}.{name.replace('-', '_')}")
 
 
 @click.group(
@@ -48,12 +53,15 @@ def cli(ctx: click.Context) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    click.echo("hiddenstate audits a privacy paper and computes its bounds.\n")
+    groups: dict[str, list[str]] = {}
     for name in cli.list_commands(ctx):
-        made = cli.get_command(ctx, name)
-        assert made is not None
-        click.echo(f"  hiddenstate {name:10} {made.get_short_help_str(60)}")
-    click.echo("\n`hiddenstate COMMAND --help` says more.")
+        groups.setdefault(module_of(name).ABOUT, []).append(name)
+    click.echo("hiddenstate audits a privacy paper, computes its bounds, and tests code that does.")
+    click.echo("\n  hiddenstate audit               every statement of the paper gets a verdict")
+    click.echo("  hiddenstate compare --help      every bound at your setting\n")
+    for about, names in sorted(groups.items()):
+        click.echo(f"  {about + ':':17} {', '.join(names)}")
+    click.echo("\n`hiddenstate --help` says what each does, `hiddenstate COMMAND --help` how.")
 
 
 def main() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -22,6 +21,8 @@ SETTING_FLAGS = (
     ("position", "batch of the differing record, from 0 (default: the last)"),
     ("noise-multiplier", "in place of --sigma2: noise over clip norm S_g/2 (Algorithm 2)"),
 )
+# What `conversion_options` adds; a file has the same keys.
+CONVERSION_FLAGS = ("delta", "rule", "orders", "scheme")
 
 
 def fail(message: str) -> NoReturn:
@@ -34,7 +35,7 @@ def setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The setting flags, the same for every command, and --setting FILE.toml."""
     command = click.option(
         "--setting", "setting_file", metavar="FILE.toml",
-        help="a TOML file with the flags' names as keys; flags override it",
+        help="a training configuration with the flags' names as keys; flags override it",
     )(command)  # fmt: skip
     for name, text in reversed(SETTING_FLAGS):
         key = name.replace("-", "_")
@@ -42,49 +43,66 @@ def setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def read_setting(values: dict[str, Any]) -> Any:
-    """Pop the setting's values out of a command's arguments and read them exactly."""
-    import tomllib
-    from decimal import Decimal
+def conversion_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How Renyi DP is converted, and how the run draws its batches."""
+    from verify.practice import DEFAULT_RULE, RULES, SCHEMES
 
-    from bounds.setting import InvalidInput, Setting
+    for option in (
+        click.option("--delta", metavar="D", help="delta of (epsilon, delta)-DP"),
+        click.option(
+            "--rule", type=click.Choice(RULES),
+            help=f"how Renyi DP is converted  [default: {DEFAULT_RULE}]",
+        ),
+        click.option(
+            "--orders", metavar="TEXT",
+            help='keep to these orders, such as "1.1..10.9 step 0.1, 12..63"',
+        ),
+        click.option("--scheme", type=click.Choice(SCHEMES), help="how the run draws its batches"),
+    )[::-1]:  # fmt: skip
+        command = option(command)
+    return command
 
-    given: dict[str, Any] = {}
+
+def read_run(values: dict[str, Any]) -> Any:
+    """Pop what belongs to a run out of a command's arguments, and read it exactly.
+
+    Flags override the file. See `verify.practice.Run`.
+    """
+    from bounds.setting import InvalidInput
+    from verify import practice
+
     path = values.pop("setting_file")
-    if path is not None:
-        try:
-            given = tomllib.loads(Path(path).read_text("utf-8"), parse_float=Decimal)
-        except OSError as error:
-            fail(f"{path} cannot be read: {error.strerror}")
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            fail(f"{path} is not TOML: {error}")
-        given = {key.replace("-", "_"): value for key, value in given.items()}
-    flags = {
-        name.replace("-", "_"): values.pop(f"s_{name.replace('-', '_')}")
-        for name, _ in SETTING_FLAGS
-    }
-    flags = {key: value for key, value in flags.items() if value is not None}
-    if {"sigma2", "noise_multiplier"} & set(flags):
-        # A noise given as a flag overrides the file's, however the file gives it.
-        given = {k: v for k, v in given.items() if k not in ("sigma2", "noise_multiplier")}
-    given.update(flags)
+    flags = {name: values.pop(f"s_{name.replace('-', '_')}") for name, _ in SETTING_FLAGS}
+    flags |= {name: values.pop(name, None) for name in (*CONVERSION_FLAGS, "target_epsilon")}
+    flags = {name: value for name, value in flags.items() if value is not None}
     try:
-        return Setting.of(**given)
+        return practice.read({} if path is None else practice.load(path), flags, path or "")
     except InvalidInput as error:
         fail(str(error))
 
 
-def read_delta(text: str) -> Any:
-    """An exact delta in (0, 1)."""
-    from bounds.setting import InvalidInput, exact
+def read_setting(values: dict[str, Any]) -> Any:
+    """Pop the setting's values out of a command's arguments and read them exactly.
 
-    try:
-        delta = exact(text, "--delta")
-    except InvalidInput as error:
-        fail(str(error))
-    if not 0 < delta < 1:
-        fail(f"--delta is {text}; a number between 0 and 1 is wanted")
-    return delta
+    A file may hold more; what says how Renyi DP is converted does not concern the commands that
+    read a setting alone.
+    """
+    run = read_run(values)
+    if run.extra is not None:
+        click.echo("hiddenstate: [normalisation] is not added by this command", err=True)
+    return run.setting
+
+
+def brief(number: Any) -> str:
+    """A small number as people write it: 1e-5."""
+    from bounds.setting import show
+
+    if number.numerator == 1 and str(number.denominator) == "1" + "0" * (
+        power := len(str(number.denominator)) - 1
+    ):
+        return f"1e-{power}"
+    text = show(number)
+    return text if len(text) <= 12 else f"{float(number):.6g}"
 
 
 def emit(data: object) -> None:

@@ -8,6 +8,8 @@ import click
 
 from verify.cli.options import fail
 
+ABOUT = "the paper"
+
 
 @click.command("audit", short_help="check the paper's statements, write the verdicts")
 @click.argument("more", nargs=-1, metavar="")

@@ -8,6 +8,8 @@ import click
 
 from verify.cli.options import emit, fail, read_setting, setting_options
 
+ABOUT = "the bounds"
+
 
 @click.command("bound", short_help="one bound at one setting, with its enclosure")
 @click.argument("name")

@@ -8,6 +8,8 @@ import click
 
 from verify.cli.options import emit
 
+ABOUT = "the bounds"
+
 
 @click.command("bounds", short_help="list the bounds there are")
 @click.option("--json", "as_json", is_flag=True, help="for programs")

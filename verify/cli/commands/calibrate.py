@@ -7,39 +7,57 @@ from typing import Any
 
 import click
 
-from verify.cli.options import emit, fail, read_delta, read_setting, setting_options
+from verify.cli.options import brief, conversion_options, emit, fail, read_run, setting_options
+
+ABOUT = "the bounds"
 
 
 @click.command("calibrate", short_help="the least noise for a target (epsilon, delta)")
 @click.argument("name")
 @setting_options
-@click.option("--target-epsilon", required=True, metavar="E", help="epsilon not to exceed")
-@click.option("--delta", required=True, metavar="D", help="delta of (epsilon, delta)-DP")
-@click.option("--rule", default="canonne_kamath_steinke_2020", show_default=True,
-              type=click.Choice(["classical", "canonne_kamath_steinke_2020"]),
-              help="how Renyi DP is converted")  # fmt: skip
+@click.option("--target-epsilon", metavar="E", help="epsilon not to exceed")
+@conversion_options
 @click.option("--json", "as_json", is_flag=True, help="for programs")
-def command(
-    name: str, target_epsilon: str, delta: str, rule: str, as_json: bool, **values: Any
-) -> None:
-    """Find the least noise with which a bound gives (E, D)-differential privacy."""
-    from bounds.bound import find
-    from bounds.conversion import calibrate as solve
-    from bounds.setting import InvalidInput, show
+def command(name: str, as_json: bool, **values: Any) -> None:
+    """Find the least noise with which a bound gives (E, D)-differential privacy.
 
-    setting = read_setting(values)
+    A noise in the setting is not looked at. --target-epsilon and --delta may be keys of the file.
+    """
+    from bounds.bound import find
+    from bounds.conversion import calibrate
+    from bounds.setting import InvalidInput, show
+    from verify import practice
+
+    run = read_run(values)
+    for what, value in (("target-epsilon", run.target_epsilon), ("delta", run.delta)):
+        if value is None:
+            fail(f"calibrate needs --{what}, or {what} in the file of --setting")
     try:
-        found = solve(find(name), setting, target_epsilon, read_delta(delta), rule)
+        bound = find(name)
+        found = calibrate(
+            bound, run.setting, run.target_epsilon, run.delta, run.rule, orders=run.orders,
+            extra=run.extra,
+        )  # fmt: skip
+        # The noise of the file is not used, and so not judged.
+        judged = practice.without_noise(run)
+        odd = practice.warnings(judged, [bound], [found.conversion])
     except InvalidInput as error:
         fail(str(error))
     if as_json:
-        emit(found.as_json())
+        emit({**found.as_json(), "warnings": list(odd), "run": run.as_json()})
         return
-    click.echo(f"{found.conversion.bound}: sigma^2 = {show(found.sigma2)}")
+    conversion = found.conversion
+    click.echo(f"{conversion.bound}: sigma^2 = {show(found.sigma2)}")
     click.echo(f"  noise multiplier  {found.noise_multiplier_upper[:12]}")
     click.echo(
-        f"  epsilon           {found.conversion.epsilon:.12g} <= {target_epsilon} at delta {delta}"
+        f"  epsilon           {conversion.epsilon:.12g} <= {show(run.target_epsilon)} "
+        f"at delta {brief(run.delta)}"
     )
-    click.echo(f"  order             {show(found.conversion.order)}")
-    text = f"  {found.certificate}"
-    click.echo(textwrap.fill(text, 80, subsequent_indent="  "))
+    click.echo(f"  order             {show(conversion.order)}")
+    click.echo(f"  rule              {conversion.rule}")
+    click.echo(textwrap.fill(f"  {found.certificate}", 80, subsequent_indent="  "))
+    for warning in odd:
+        click.echo(textwrap.fill(f"warning: {warning}", 80, subsequent_indent="         "))
+    for note in conversion.notes:
+        if not note.startswith("b does not divide n"):
+            click.echo(textwrap.fill(f"note: {note}", 80, subsequent_indent="      "))

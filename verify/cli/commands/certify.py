@@ -9,6 +9,8 @@ import click
 
 from verify.cli.options import emit, fail
 
+ABOUT = "the paper"
+
 
 @click.command("certify", short_help="re-check an audit's certificates")
 @click.argument("file", type=click.Path(dir_okay=False))

@@ -11,6 +11,8 @@ import click
 
 from verify.cli.options import emit, fail
 
+ABOUT = "your code"
+
 
 @click.command("check", short_help="test someone's implementation of a bound")
 @click.argument("subject", required=False)

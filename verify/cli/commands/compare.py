@@ -7,21 +7,27 @@ from typing import Any, Literal
 
 import click
 
-from verify.cli.options import emit, fail, read_delta, read_setting, setting_options
+from verify.cli.options import brief, conversion_options, emit, fail, read_run, setting_options
+
+ABOUT = "the bounds"
 
 
 @click.command("compare", short_help="every bound at one setting")
 @setting_options
-@click.option("--delta", metavar="D", help="also convert each bound to epsilon at this delta")
+@conversion_options
 @click.option("--json", "as_json", is_flag=True, help="for programs")
-def command(delta: str | None, as_json: bool, **values: Any) -> None:
-    """Evaluate every bound at one setting; those that do not apply say why."""
-    from bounds.setting import InvalidInput
+def command(as_json: bool, **values: Any) -> None:
+    """Evaluate every bound at one setting; those that do not apply say why.
+
+    With --delta each bound is also converted to epsilon there, and --alpha may be left out.
+    """
+    from bounds.setting import InvalidInput, show
+
+    run = read_run(values)
     from verify import comparison
 
-    setting = read_setting(values)
     try:
-        made = comparison.compare(setting, None if delta is None else read_delta(delta))
+        made = comparison.compare_run(run)
     except InvalidInput as error:
         fail(str(error))
     if as_json:
@@ -35,8 +41,8 @@ def command(delta: str | None, as_json: bool, **values: Any) -> None:
         ("/best", "right"),
         ("/exact", "right"),
     ]
-    if delta is not None:
-        columns.append((f"at {delta}", "right"))
+    if run.delta is not None:
+        columns.append((f"at {brief(run.delta)}", "right"))
     columns.append(("needs", "left"))
     blank = [""] * (len(columns) - 1)
     lines: list[list[str]] = []
@@ -47,7 +53,7 @@ def command(delta: str | None, as_json: bool, **values: Any) -> None:
         chosen = [row for row in applicable if row.bound.scheme == scheme]
         chosen.sort(key=lambda row: float(row.answer.epsilon or 0))
         lines.append([scheme.upper(), *blank])
-        lines += [_line(row, delta is not None, letters) for row in chosen]
+        lines += [_line(row, run.delta is not None, letters) for row in chosen]
         styles += ["bold", *[""] * len(chosen)]
     others = [row for row in made.rows if not row.answer.applicable]
     lines += [["NOT APPLICABLE", *blank]] * bool(others)
@@ -63,8 +69,31 @@ def command(delta: str | None, as_json: bool, **values: Any) -> None:
         truth = terminal.plain(made.exact.value)
         click.echo(f"exact, fixed order: {truth}. /exact: over the slowest quadratic, same scheme;")
         click.echo("/best: over the least proved bound there. (?) claimed only; (~) an estimate.")
-    for warning in made.warnings:
-        click.echo(textwrap.fill(f"note: {warning}", 80, subsequent_indent="      "))
+    if made.order_from is not None:
+        order = show(made.setting.alpha)
+        text = f"epsilon is at order {order}, the best of {made.order_from} for the conversion"
+        click.echo(textwrap.fill(text, 80, subsequent_indent="  "))
+    if run.delta is not None:
+        click.echo(textwrap.fill(_how(run), 80, subsequent_indent="  "))
+    if made.answer is not None:
+        found = made.answer.converted
+        text = (
+            f"this run ({run.title}): epsilon = {terminal.plain(found.epsilon)} at delta = "
+            f"{brief(run.delta)}, by {found.bound} at order {show(found.order)}"
+        )
+        click.echo(textwrap.fill(text, 80, subsequent_indent="  "))
+    for said in made.warnings:
+        word = "note" if said in made.remarks else "warning"
+        click.echo(textwrap.fill(f"{word}: {said}", 80, subsequent_indent="  "))
+
+
+def _how(run: Any) -> str:
+    """How the last column was converted."""
+    which = "over all real orders" if run.orders is None else f"over {len(run.orders)} orders"
+    if run.extra is not None and run.orders is None and "curve" in run.normalisation:
+        which = "over the orders of [normalisation]"
+    more = "; the Renyi curve of [normalisation] is added" if run.extra is not None else ""
+    return f"at {brief(run.delta)}: by the rule {run.rule}, {which}{more}"
 
 
 def _line(row: Any, with_delta: bool, letters: dict[str, str]) -> list[str]:

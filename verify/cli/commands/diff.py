@@ -9,6 +9,8 @@ import click
 
 from verify.cli.options import emit, fail
 
+ABOUT = "the paper"
+
 
 @click.command("diff", short_help="which verdicts changed between two audits")
 @click.argument("old", type=click.Path(dir_okay=False))

@@ -13,6 +13,9 @@ from verify.cli.options import emit, fail, read_setting, setting_options
 SCHEMES = ("fixed-order", "shuffle-once", "reshuffle", "without-replacement", "poisson")
 
 
+ABOUT = "what a run does"
+
+
 @click.command("estimate", short_help="simulate, beside exact values and bounds")
 @setting_options
 @click.option("--scheme", required=True, type=click.Choice(SCHEMES), help="how batches are drawn")

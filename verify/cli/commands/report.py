@@ -23,6 +23,9 @@ FORMATS = [
 ]
 
 
+ABOUT = "the paper"
+
+
 @click.command("report", short_help="an audit as a page, or for other programs")
 @click.argument("audit", type=click.Path(dir_okay=False), metavar="AUDIT.json")
 @click.option("--format", "kind", type=click.Choice(FORMATS), default="html", show_default=True,

@@ -8,6 +8,8 @@ import click
 
 from verify.cli.options import emit, fail
 
+ABOUT = "your code"
+
 
 @click.command("vectors", short_help="export the golden vectors and their schema")
 @click.option(
