@@ -239,8 +239,10 @@ def test_audit_writes_json_markdown_and_a_summary(tmp_path):
     assert found["eq-001"].verdict == "open"  # not asked for
     assert "fn-4" in (tmp_path / "o" / "audit.md").read_text()
     assert "refuted" in done.stdout
-    assert done.stdout.strip().splitlines()[-1].endswith("audit.md")
-    assert all(len(line) <= 80 for line in done.stdout.splitlines()[:-1])
+    last = done.stdout.strip().splitlines()[-2:]
+    assert last[0].endswith("audit.md")
+    assert last[1] == f"next: hiddenstate report {tmp_path / 'o' / 'audit.json'}"
+    assert all(len(line) <= 80 for line in done.stdout.splitlines()[:-2])
 
 
 def test_where_doubles_do_not_reach_the_enclosure_answers():
@@ -396,3 +398,24 @@ def test_compare_warns_in_words_and_in_80_columns():
     assert "warning: scheme = reshuffle" in done.stdout
     quiet = hiddenstate("compare", *FIGURE)
     assert "warning" not in quiet.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("hiddenstate ca", "calibrate"), ("hiddenstate bound shuffle_p", "shuffle_partition"),
+     ("hiddenstate audit --only thm-4", "thm-4.2")],
+)  # fmt: skip
+def test_the_shell_completes(words, expected):
+    done = subprocess.run(
+        [sys.executable, "-m", "verify.cli"], capture_output=True, text=True, check=False,
+        env={**os.environ, "_HIDDENSTATE_COMPLETE": "bash_complete", "COMP_WORDS": words,
+             "COMP_CWORD": str(len(words.split()) - 1)},
+    )  # fmt: skip
+    assert f"plain,{expected}" in done.stdout.splitlines()
+
+
+def test_audit_json_is_the_verdicts(tmp_path):
+    done = hiddenstate("audit", "--only", "fn-4", "--out", str(tmp_path / "o"), "--json")
+    data = json.loads(done.stdout)
+    assert data["verdicts"]["fn-4"] == "refuted"
+    assert data["complete"] is True

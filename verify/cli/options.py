@@ -108,3 +108,18 @@ def brief(number: Any) -> str:
 def emit(data: object) -> None:
     """Print JSON for programs."""
     click.echo(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def complete_bound(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Names and statement ids of bounds, for the shell's completion."""
+    from bounds.bound import registry
+
+    names = {name for item in registry().values() for name in (item.name, item.statement)}
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
+def complete_statement(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Ids of the inventory, for the shell's completion."""
+    from verify.registry import inventory
+
+    return sorted(name for name in inventory() if name.startswith(incomplete))

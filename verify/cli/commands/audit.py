@@ -6,14 +6,15 @@ from pathlib import Path
 
 import click
 
-from verify.cli.options import fail
+from verify.cli.options import complete_statement, emit, fail
 
 ABOUT = "the paper"
 
 
 @click.command("audit", short_help="check the paper's statements, write the verdicts")
 @click.argument("more", nargs=-1, metavar="")
-@click.option("--only", multiple=True, metavar="ID ...", help="only these statements")
+@click.option("--only", multiple=True, metavar="ID ...", help="only these statements",
+              shell_complete=complete_statement)  # fmt: skip
 @click.option("--effort", type=click.Choice(["quick", "standard", "full"]), default="quick",
               show_default=True, help="how hard to look")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1, 256), default=None, help="parallel processes")
@@ -22,6 +23,7 @@ ABOUT = "the paper"
               help="folder for audit.json and audit.md")  # fmt: skip
 @click.option("--mutants/--no-mutants", default=None,
               help="also run the checks on wrong forms  [default: unless quick]")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="the verdicts, for programs")
 @click.option("--quiet", is_flag=True, help="no summary and no progress")
 def command(
     more: tuple[str, ...],
@@ -31,6 +33,7 @@ def command(
     seed: int,
     out: str,
     mutants: bool | None,
+    as_json: bool,
     quiet: bool,
 ) -> None:
     """Check the paper's statements and write the verdicts with their evidence."""
@@ -73,13 +76,20 @@ def command(
     target = folder / "audit.json"
     jsonfile.write(result, target)
     markdown.write(result, folder / "audit.md")
-    if not quiet:
+    if as_json:
+        emit({
+            "complete": result.complete, "seconds": round(result.seconds, 1),
+            "audit": str(target), "page": str(folder / "audit.md"),
+            "verdicts": {record.id: record.verdict for record in result.statements},
+        })  # fmt: skip
+    elif not quiet:
         terminal.summary(result)
         if not result.complete:
             click.echo("Interrupted; what was finished is saved.")
         click.echo(
             f"{len(result.statements)} statements, {result.seconds:.0f} s. "
-            f"Full result: {target} and {folder / 'audit.md'}"
+            f"Full result: {target} and {folder / 'audit.md'}\n"
+            f"next: hiddenstate report {target}"
         )
     if not result.complete:
         raise SystemExit(3)

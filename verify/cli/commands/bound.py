@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from verify.cli.options import emit, fail, read_setting, setting_options
+from verify.cli.options import complete_bound, emit, fail, read_setting, setting_options
 
 ABOUT = "the bounds"
 
 
 @click.command("bound", short_help="one bound at one setting, with its enclosure")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_bound)
 @setting_options
 @click.option("--json", "as_json", is_flag=True, help="for programs")
 def command(name: str, as_json: bool, **values: Any) -> None:

@@ -7,13 +7,21 @@ from typing import Any
 
 import click
 
-from verify.cli.options import brief, conversion_options, emit, fail, read_run, setting_options
+from verify.cli.options import (
+    brief,
+    complete_bound,
+    conversion_options,
+    emit,
+    fail,
+    read_run,
+    setting_options,
+)
 
 ABOUT = "the bounds"
 
 
 @click.command("calibrate", short_help="the least noise for a target (epsilon, delta)")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_bound)
 @setting_options
 @click.option("--target-epsilon", metavar="E", help="epsilon not to exceed")
 @conversion_options

@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from verify.cli.options import emit, fail
+from verify.cli.options import complete_bound, emit, fail
 
 ABOUT = "your code"
 
 
 @click.command("check", short_help="test someone's implementation of a bound")
 @click.argument("subject", required=False)
-@click.option("--bound", "bound_name", metavar="NAME",
+@click.option("--bound", "bound_name", metavar="NAME", shell_complete=complete_bound,
               help="a bound, a statement id, conversion, conversion_of_bound or calibration; "
               "by default what the function's name is close to")  # fmt: skip
 @click.option("--map", "mapping", multiple=True, metavar="THEIRS=OURS",
