@@ -662,8 +662,8 @@ def from_the_information(form: Callable[..., Any], run: Run) -> Finding:
     """(51) with (52): -alpha sigma^2 times the right side of (52); a larger I/E only helps."""
     r, s = sp.symbols("R dR", positive=True)
     least = noise.INFORMATION.right(ALPHA, LSI, r, s)
-    return rational_identity(
-        form(ALPHA, LSI, SIGMA2, r, s) + ALPHA * SIGMA2 * least, CHAIN.domain,
+    return identity(
+        lambda: form(ALPHA, LSI, SIGMA2, r, s), -ALPHA * SIGMA2 * least, CHAIN.domain,
         "-alpha sigma^2 times the right side of (52)", seed=run.seed,
     )  # fmt: skip
 

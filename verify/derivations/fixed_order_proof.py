@@ -8,7 +8,7 @@ j updates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -20,6 +20,7 @@ from bounds.arith.exact import Exact
 from bounds.bound import find
 from bounds.setting import Setting
 from verify.derivations.chain import Chain
+from verify.methods.enclosure import Formulas, exact_point
 from verify.methods.quadratic import exact_ratio
 from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.statement import Finding, Run
@@ -78,17 +79,26 @@ def slowest(c: Fraction, size: int, updates: int) -> Fraction:
 Claim = tuple[dict[str, Any], Fraction, Fraction]
 
 
-def related(claims: Iterable[Claim], what: str, relation: str = "<=") -> Finding:
-    """Whether each left side is related to its right side, in exact arithmetic."""
+def related(
+    claims: Iterable[Claim],
+    what: str,
+    relation: str = "<=",
+    written: Callable[[Any], Formulas | None] = lambda parameters: None,
+) -> Finding:
+    """Whether each left side is related to its right side, in exact arithmetic.
+
+    written: both sides as formulas, from the parameters, where they are to be had.
+    """
     count = 0
     for parameters, left, right in claims:
         count += 1
         if left > right or (relation == "=" and left != right):
             shown = {key: str(value) for key, value in parameters.items()}
+            formulas = written(parameters)
             return Finding(
                 "fails", "point", "designed settings, exact",
                 f"{what}: {left} against {right} at {shown}",
-                certificate={
+                certificate=exact_point(formulas, left, right, relation) if formulas else {
                     "kind": "point", "parameters": shown, "left": [str(left)] * 2,
                     "right": [str(right)] * 2, "relation": relation,
                 },
@@ -688,6 +698,33 @@ def factor_is_that_of_its_update(form: Half, run: Run) -> Finding:
     )  # fmt: skip
 
 
+def _shared(j: str) -> str:
+    """(99) over A as a formula of q, which is let."""
+    return f"q**({j} - 1)/sum(s, 0, {j} - 1, q**s)"
+
+
+def _in_first_epoch(right: str, at: Mapping[str, Any]) -> Formulas | None:
+    """The supremum (99) after the first epoch, x = eta lambda, l = n/b; None for the others."""
+    names = {"eta lambda": "x", "n/b": "l", "k": "k", "j": "j"}
+    known = {names[key]: value for key, value in at.items() if key in names}
+    if at["k"]:
+        return None
+    return Formulas(f"let(q, (1 - x)**2, {_shared('l')})",
+                    f"let(q, (1 - x)**2, let(m, floor(l/2), {right}))", known)  # fmt: skip
+
+
+def _first_epoch_of_103(at: Mapping[str, Any]) -> Formulas | None:
+    """(103) as printed, where its factor is the same for every j'."""
+    factor = "q*sum(s, 0, k*l + j - 1, q**s)/sum(s, 0, k*l + j, q**s)"
+    return _in_first_epoch(f"{_shared('m')}*({factor})**(l - m)", at)
+
+
+def _first_epoch_of_106(at: Mapping[str, Any]) -> Formulas | None:
+    """(106) as printed."""
+    series = "q**(l - m)*(1 - q**((l - m)*(k + 1)))/(1 - q**(l - m))"
+    return _in_first_epoch(f"{_shared('m')}*{series}", at)
+
+
 def epoch_against_the_product(form: Half, run: Run) -> Finding:
     """eps_(k+1)^0 against (eps_k^0 + eps_0^m) times the product, for j that the epoch's half has.
 
@@ -704,7 +741,8 @@ def epoch_against_the_product(form: Half, run: Run) -> Finding:
                     right *= q * total(q, t) / total(q, t + 1)
                 yield named(c, size, k, j=j), supremum(c, size, k + 1, 0), right
 
-    return related(claims(), "exact supremum after an epoch against (103)")
+    return related(claims(), "exact supremum after an epoch against (103)",
+                   written=_first_epoch_of_103 if form is LITERAL else lambda at: None)  # fmt: skip
 
 
 CHAIN.declare(
@@ -893,7 +931,10 @@ def epochs_against_the_series(form: Solved, run: Run) -> Finding:
             right = form.value(share(q, half), q ** (size - half), k)
             yield named(c, size, k), left, right
 
-    return related(claims(), f"eps_(k+1)^0 {form.relation} (106)", form.relation)
+    return related(
+        claims(), f"eps_(k+1)^0 {form.relation} (106)", form.relation,
+        written=_first_epoch_of_106 if form is PRINTED_106 else lambda at: None,
+    )  # fmt: skip
 
 
 CHAIN.declare(
@@ -1043,19 +1084,17 @@ def put_together(form: Final, run: Run) -> Finding:
     def piece(j: Any) -> Any:
         return Q ** (j - 1) / closed(Q, j)
 
-    def whole(left: Any, epochs: Any, end: Any) -> Any:
-        series = (1 - RHO**epochs) / (1 - RHO)
-        return left, piece(half) * series, piece(end)
-
     found = [
-        identity(a, b, CHAIN.domain, what, seed=run.seed)
-        for a, b, what in zip(
-            whole(rest, form.epochs(K), last),
-            whole(size - half, K - 1, size - j0),
-            ("rho = q^(l-m)", "the term (108)", "the term (99) at n/b - j0"),
-            strict=True,
-        )
-    ]
+        identity(rest, size - half, CHAIN.domain, "rho = q^(l-m)", seed=run.seed),
+        identity(
+            lambda: piece(half) * (1 - RHO ** form.epochs(K)) / (1 - RHO),
+            lambda: (1 - Q) * Q ** (half - 1) / (1 - Q**half) * ((1 - RHO ** (K - 1)) / (1 - RHO)),
+            CHAIN.domain, "the term (108)", seed=run.seed),
+        identity(
+            lambda: piece(last),
+            lambda: (1 - Q) * Q ** (size - j0 - 1) / (1 - Q ** (size - j0)),
+            CHAIN.domain, "the term (99) at n/b - j0", seed=run.seed),
+    ]  # fmt: skip
     for count, what in ((2 * u, "even n/b"), (2 * u + 1, "odd n/b")):
         found.append(
             identity(lambda count=count: form.half(count), u, CHAIN.domain, what, seed=run.seed)

@@ -408,6 +408,8 @@ def second_derivative_as_used(form: Callable[[Any], Any], run: Run) -> Finding:
                 parameters={"classes": Fraction(classes)}, relation="<=",
                 domain="logistic losses of 2, 3 and 4 classes at theta = 0",
                 what="nabla^2 of the loss, as the symbol table reads it, against beta",
+                formulas=Formulas("sum(i, 1, c, 1/c - 1/c**2)", "1/2", {"c": classes})
+                if value == matrix.trace() else None,
             ))  # fmt: skip
     return all_hold(found)
 

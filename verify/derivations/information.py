@@ -423,7 +423,7 @@ def _ask_inequality(
 
 def _plugged(a: Any, c: Any, log_e: Any, slope: Any) -> Any:
     """(22) with (23): I/E = J/alpha^2, J >= 2c KL, KL = alpha dlog E/dalpha - log E."""
-    return (1 / a**2) * (2 * c) * (a * slope - log_e)
+    return 2 * c * (a * slope - log_e) / a**2
 
 
 CHAIN.declare(

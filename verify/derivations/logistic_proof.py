@@ -14,6 +14,8 @@ from typing import Any
 import sympy as sp
 
 from verify.derivations.chain import Chain
+from verify.methods.enclosure import Formulas, exact_point
+from verify.methods.neutral import neutral
 from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.statement import Finding, Run
 from verify.statements.logistic import PRINTED, Constants, variance_bounds_the_hessian
@@ -46,6 +48,14 @@ def point(
         "kind": "point", "parameters": parameters, "left": [str(left)] * 2,
         "right": [str(right)] * 2, "relation": relation,
     }  # fmt: skip
+    return Finding("fails", "point", domain, text, certificate=certificate)
+
+
+def differ(domain: str, text: str, left: Any, right: Any, at: dict[Any, int]) -> Finding:
+    """Two expressions that differ where their symbols have the values `at`."""
+    ours, theirs, *names = neutral(left, right, *at)
+    formulas = Formulas(ours, theirs, dict(zip(names, at.values(), strict=True)))
+    certificate = exact_point(formulas, _value(left, at), _value(right, at), "=")
     return Finding("fails", "point", domain, text, certificate=certificate)
 
 
@@ -135,11 +145,18 @@ _SUBSCRIPTS = (
 )
 
 
+def _point(first: int, last: int, terms: int) -> dict[Any, int]:
+    """Two classes with exponentials given and label c."""
+    return {E1: first, E2: last, REST: 0, Y1: 0, Y2: 1, TERMS: terms}
+
+
 def _at(expression: Any, first: int, last: int, terms: int) -> Fraction:
-    """The value for two classes with exponentials given and label c."""
-    value = sp.sympify(expression).subs(
-        {E1: first, E2: last, REST: 0, Y1: 0, Y2: 1, TERMS: terms}
-    )  # fmt: skip
+    """The value there."""
+    return _value(expression, _point(first, last, terms))
+
+
+def _value(expression: Any, at: dict[Any, int]) -> Fraction:
+    value = sp.sympify(expression).subs(at)
     return Fraction(int(value.p), int(value.q))
 
 
@@ -162,11 +179,11 @@ def gradient_of_the_terms(form: Shares, run: Run) -> Finding:
         values = [_at(got, 1, 1, terms) for terms in (1, 2)]
         true = _at(right, 1, 1, 1)
         if true not in values:
-            return point(
+            return differ(
                 "two classes, theta = 0, x = 0, label 2",
                 f"theta = 0, x = 0, two classes, label 2: a coordinate of the gradient is {true}, "
                 f"the terms as written give {values[1]}",
-                {"theta": "0", "x": "0", "label": "2"}, values[1], true, "=",
+                got, right, _point(1, 1, 2),
             )  # fmt: skip
     return CHAIN.zero([Equation(got, right) for got, right in slopes], "term by term", run)
 
@@ -181,11 +198,11 @@ def gradient_blocks(form: Shares, run: Run) -> Finding:
         values = [_at(got, 1, 2, terms) for terms in (1, 2)]
         true = _at(right, 1, 2, 1)
         if true not in values:
-            return point(
+            return differ(
                 "two classes, exponentials 1 and 2, x = 0, label 2",
                 "x = 0, biases 0 and log 2, label 2: a coordinate of the gradient on the biases is "
                 f"{true}, the block as written gives {values[1]} (or {values[0]} with one term)",
-                {"e_1": "1", "e_2": "2", "x": "0", "label": "2"}, values[1], true, "=",
+                got, right, _point(1, 2, 2),
             )  # fmt: skip
     return CHAIN.zero([Equation(got, right) for got, right in blocks], "p_i - y^i in logit i", run)
 
@@ -246,9 +263,12 @@ _T = sp.Matrix(2, 2, lambda i, j: P[i] * (1 - P[i]) if i == j else -P[i] * P[j])
 
 
 def _blocks(pairs: tuple[tuple[int, int], ...], entry: Callable[[int, int], Any]) -> list[Any]:
-    """Blocks of the Hessian less entry(i, j) xbar xbar'."""
+    """Blocks of the Hessian, and entry(i, j) xbar xbar'."""
     return [
-        _second(i, a, j, b) - entry(i, j) * _OUTER[a, b]
+        Equation(
+            BAR[a] * EXPONENTIALS[i] * sp.Derivative(BAR[b] * by_logit(LOSS, j), EXPONENTIALS[i]),
+            entry(i, j) * _OUTER[a, b],
+        )
         for i, j in pairs for a in range(2) for b in range(2)
     ]  # fmt: skip
 

@@ -344,7 +344,12 @@ TURN = Turn(place, lambda u_tau, u_z: u_tau - u_z * pull(t), lambda u_tau, u_z: 
 def chain_rule(form: Turn, run: Run) -> Finding:
     """tau = t and z(y, t): partial derivatives of the printed substitution."""
     tau, moved = t, form.z(y, t)
+    gained, (_, _, upper) = sp.log(growth(t)), next(iter(moved.atoms(sp.Integral))).limits[0]
+    assert upper == t
+    moved = moved.replace(lambda e: isinstance(e, sp.Integral), lambda e: gained)
     return links([
+        (Equation(sp.Derivative(gained, t), pull(t)), "the integral is ln F(t): its derivative"),
+        (Equation(lambda: growth(sp.Integer(0)), 1), "and its start"),
         (Equation(by_tau * sp.Derivative(tau, t) + by_z * sp.Derivative(moved, t),
                   form.by_t(by_tau, by_z)), "u_t"),
         (Equation(by_tau * sp.Derivative(tau, y) + by_z * sp.Derivative(moved, y),

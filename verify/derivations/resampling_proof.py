@@ -19,7 +19,7 @@ from bounds.arith.ball import Ball, precision
 from bounds.bound import bind, find
 from bounds.setting import Setting
 from verify.derivations.chain import Chain
-from verify.methods.enclosure import BITS, ball, compare
+from verify.methods.enclosure import BITS, Formulas, ball, compare
 from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.statement import Finding, Run
 from verify.statements.figures import CAPTION
@@ -164,14 +164,14 @@ _KERNELS = [
 _START = sp.Matrix([sp.Symbol("a"), 1 - sp.Symbol("a")])
 
 
-def _mixing(weights: tuple[Any, Any]) -> list[Any]:
-    """The law after two updates with random kernels, less the mean over fixed sequences."""
+def _mixing(weights: tuple[Any, Any]) -> list[Equation]:
+    """The law after two updates with random kernels, and the mean over fixed sequences."""
     w = weights
     forward = (P * _KERNELS[0] + (1 - P) * _KERNELS[1]) ** 2 * _START
     mixed = sp.zeros(2, 1)
     for first, second in product(range(2), repeat=2):
         mixed += w[first] * w[second] * _KERNELS[second] * _KERNELS[first] * _START
-    return [sp.expand(x) for x in forward - mixed]
+    return [Equation(x, y) for x, y in zip(forward, mixed, strict=True)]
 
 
 CHAIN.identity(
@@ -323,10 +323,64 @@ WITNESS = {
 }  # fmt: skip
 
 
+# The estimates of `three_updates` with x/(1 + x^2) f(x) < P(Z > x) < f(x)/x, f the normal density:
+# from below log E_alpha after the third update, from above q log E_alpha before it.
+_EXACT: dict[str, int | Fraction] = {
+    "alpha": 120,
+    "y": 17,
+    "q": Fraction(1, 4),
+    "V": Fraction(5, 4),
+}
+
+
+def _above(x: str) -> str:
+    return f"(exp(-({x})**2/2)/(sqrt(2*pi)*({x})))"
+
+
+def _below(x: str) -> str:
+    return f"(exp(-({x})**2/2)*({x})/(sqrt(2*pi)*(1 + ({x})**2)))"
+
+
+_ELEMENTARY = (
+    f"alpha*log((1 - {_above('5')})*{_below('(y - 1/2)/sqrt(V)')}) - (alpha - 1)*log("
+    f"{_above('y/sqrt(V)')} + {_above('3')}*{_above('(y - 1/2)/sqrt(V)')} "
+    f"+ {_above('5')}*{_above('(y - 1)/sqrt(V)')})",
+    f"q*(alpha - 1)*log(1 + exp(1/2)/(2*sqrt((1 - {_above('3')})*{_below('7')})))",
+)
+
+
+def elementary() -> tuple[Any, Any]:
+    """The two formulas of _ELEMENTARY as balls."""
+    alpha, y, q = flint.arb(120), flint.arb(17), flint.arb(1) / 4
+    spread, half = (flint.arb(5) / 4).sqrt(), flint.arb(1) / 2
+
+    def above(x: Any) -> Any:
+        return (-(x**2) / 2).exp() / ((2 * flint.arb.pi()).sqrt() * x)
+
+    def below(x: Any) -> Any:
+        return above(x) * x**2 / (1 + x**2)
+
+    three, five, seven = flint.arb(3), flint.arb(5), flint.arb(7)
+    ours = (1 - above(five)) * below((y - half) / spread)
+    theirs = (
+        above(y / spread) + above(three) * above((y - half) / spread)
+        + above(five) * above((y - 1) / spread)
+    )  # fmt: skip
+    most = 1 + half.exp() / (2 * ((1 - above(three)) * below(seven)).sqrt())
+    return alpha * ours.log() - (alpha - 1) * theirs.log(), q * (alpha - 1) * most.log()
+
+
 def a_miss_contracts(form: Miss, run: Run) -> Finding:
     """log E_alpha after an update that misses the record, against what is claimed for it."""
     del run
     with precision(BITS):
+        if form is PRINTED_MISS:
+            low, claimed = elementary()
+            if low > claimed:
+                return compare(low, claimed, relation="<=", domain="one exact setting",
+                               parameters=WITNESS, formulas=Formulas(*_ELEMENTARY, _EXACT),
+                               what="log E_120 after the third update, a lower bound, against an "
+                               "upper bound of the bound claimed")  # fmt: skip
         before, low, high = three_updates()
         ratio = flint.arb(1) / 2  # eta Sg^2/(4 sigma^2 b^2), one hit so far
         claimed = form.claim(flint.arb(1) / 4, before, flint.arb(120), ratio)
@@ -379,12 +433,12 @@ CHAIN.ask(
 
 
 def _whole(share: Any) -> Any:
-    """E over two batches of X, less its split by whether the last batch holds the record."""
+    """E over two batches of X, and its split by whether the last batch holds the record."""
     first, last = (P, 1 - P), (share, 1 - share)
     x = [[sp.Symbol(f"X_{i}{j}") for j in range(2)] for i in range(2)]
     mean = sum(first[i] * first[j] * x[i][j] for i, j in product(range(2), repeat=2))
     split = sum(last[j] * sum(first[i] * x[i][j] for i in range(2)) for j in range(2))
-    return sp.expand(mean - split)
+    return Equation(mean, split)
 
 
 CHAIN.identity(
@@ -425,6 +479,15 @@ def bounded_ratio(hits: tuple[bool, ...], c: Fraction) -> Fraction:
     return a
 
 
+# Both means after the second update of quadratics, x = eta lambda, as formulas.
+_LETTERS = "let(p, b/n, let(s, (alpha - 1)*alpha*A, let(c, 1 - x, {})))"
+_TWO_MEANS = (
+    _LETTERS.format("p**2*exp(s*(1 + c)**2/(1 + c**2)) + (1 - p)*p*exp(s/(1 + c**2)) "
+                    "+ p*(1 - p)*exp(s*c**2/(1 + c**2)) + (1 - p)**2"),
+    _LETTERS.format("p*exp(s)*(p*exp(s) + 1 - p) + (1 - p)*(p*exp(c**2*s) + 1 - p)"),
+)  # fmt: skip
+
+
 def the_mean_after_an_update(form: Update, run: Run) -> Finding:
     """n = 2, b = 1, the second update, eta lambda = 1/2, alpha = 2, A = 1/2, so that s = 1."""
     del run
@@ -445,11 +508,14 @@ def the_mean_after_an_update(form: Update, run: Run) -> Finding:
             ),
             start=flint.arb(0),
         )
-        return point(
-            "mean after the second update against p e^s S + (1-p) E[X^q]",
-            {"n": Fraction(2), "b": Fraction(1), "eta lambda": Fraction(1, 2),
-             "alpha": Fraction(2), "A": Fraction(1, 2), "updates": Fraction(2)},
-            left, right, form.relation,
+        return compare(
+            left, right, relation=form.relation, domain="one exact setting",
+            what="mean after the second update against p e^s S + (1-p) E[X^q]",
+            parameters={"n": Fraction(2), "b": Fraction(1), "eta lambda": Fraction(1, 2),
+                        "alpha": Fraction(2), "A": Fraction(1, 2), "updates": Fraction(2)},
+            formulas=Formulas(*_TWO_MEANS, {
+                "n": 2, "b": 1, "x": Fraction(1, 2), "alpha": 2, "A": Fraction(1, 2),
+            }) if form.ratio is exact_ratio else None,
         )  # fmt: skip
 
 

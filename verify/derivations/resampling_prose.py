@@ -146,11 +146,13 @@ def it_converges(form: Convergence, run: Run) -> Finding:
                 return compare(
                     base, flint.arb(1), parameters={"b/n": p, "s": s}, relation="<",
                     domain=domain, what="S_K >= ((b/n) e^s)^(K n/b), base against 1",
+                    formulas=Formulas("p*exp(s)", "1", {"p": p, "s": s}),
                 )  # fmt: skip
             if not claimed and base < 1:
                 return compare(
                     flint.arb(1), base, parameters={"b/n": p, "s": s}, relation="<",
                     domain=domain, what="said to diverge, 1 against the base (b/n) e^s",
+                    formulas=Formulas("1", "p*exp(s)", {"p": p, "s": s}),
                 )  # fmt: skip
     fixed = form.limit(P, GROWTH, Q)
     # S*^(1-q) = (1-p)/(1 - p e^s), written with r = 1/(1-q) so that the power cancels.

@@ -425,6 +425,16 @@ CORRECT_RATE = Rate(
 )
 
 
+# Over alpha A, with x = eta lambda and l = n/b: F(K + 1) - F(K), and eps_0^l.
+_SHARE = "q**({j} - 1)/sum(s, 0, {j} - 1, q**s)"
+_TERM = "(1 - q**({k}*(l - m)))/(1 - q**(l - m))"
+_WRITTEN_RATE = (
+    f"let(q, (1 - x)**2, let(m, floor(l/2), {_SHARE.format(j='m')}"
+    f"*({_TERM.format(k='K')} - {_TERM.format(k='(K - 1)')})))",
+    f"let(q, (1 - x)**2, {_SHARE.format(j='l')})",
+)
+
+
 def growth_per_epoch(form: Rate, run: Run) -> Finding:
     """Exact points; then eps_0^j = alpha A q^(j-1)/(1 + ... + q^(j-1)) <= alpha A/j.
 
@@ -441,6 +451,9 @@ def growth_per_epoch(form: Rate, run: Run) -> Finding:
                 if grown > middle or (form.strict and grown == middle):
                     return exact_point(grown, middle, "<" if form.strict else "<=",
                                        "growth of the first term against its bound, over alpha A",
+                                       formulas=Formulas(
+                                           *_WRITTEN_RATE, {"l": size, "x": x, "K": epochs}
+                                       ) if form is PRINTED_RATE else None,
                                        **{"n/b": size, "eta lambda": x, "K": epochs})  # fmt: skip
             if middle > outer or (form.strict and middle == outer):
                 return exact_point(middle, outer, "<" if form.strict else "<=",

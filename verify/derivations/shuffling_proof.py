@@ -291,6 +291,17 @@ CHAIN.declare(
 )
 
 
+# Over alpha A: the divergence of the expanding run, and an upper bound on (135) at n/b = l.
+_EXPANDED = (
+    "let(h, (1 - eta*beta)**2, iterate(s, k, 0, K, h*s + 1)**2"
+    "/iterate(v, k, 0, K, h*(h*v + 1) + 1))"
+)
+_AT_MOST = (
+    "let(q, (1 - eta*lambda)**2, let(m, floor(l/2), q**(m - 1)/sum(s, 0, m - 1, q**s)"
+    "*(1 - q**((K - 1)*(l - m)))/(1 - q**(l - m)))) + 1"
+)
+
+
 def contracts_under_the_condition(form: Callable[[Any, Any, Any], bool], run: Run) -> Finding:
     """Losses 2 (theta - x)^2: lambda = 1, beta = 4, eta = 1/2, n = 2, b = 1, K = 5.
 
@@ -313,6 +324,8 @@ def contracts_under_the_condition(form: Callable[[Any, Any, Any], bool], run: Ru
                 ball(shift**2 / kept), ball(claimed), relation="<=",
                 parameters={"lambda": lambda_, "beta": beta, "eta": eta, "n/b": 2,
                             "K": epochs},
+                formulas=Formulas(_EXPANDED, _AT_MOST, {
+                    "lambda": lambda_, "beta": beta, "eta": eta, "l": 2, "K": epochs}),
                 domain="the printed condition",
                 what="divergence over alpha A against an upper bound of (135)",
             )  # fmt: skip
@@ -538,7 +551,7 @@ def batch_of_a_record(form: Callable[[Any, Any], Any], run: Run) -> Finding:
         if counted != form(Fraction(n), Fraction(b)):
             return _counted(n, b, counted, form(Fraction(n), Fraction(b)), "p(i0 in B^0)")
     n, b = sp.symbols("n b", positive=True)
-    return identity(form(n, b) * (n / b), 1, "whole n/b",
+    return identity(lambda: form(n, b) * (n / b), 1, "whole n/b",
                     "n/b equally likely batches share probability 1")  # fmt: skip
 
 

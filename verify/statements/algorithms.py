@@ -11,6 +11,8 @@ from typing import Any
 import sympy as sp
 
 from empirical.simulate import FAULTS
+from verify.methods.enclosure import Formulas, exact_point
+from verify.methods.neutral import neutral
 from verify.methods.statistical import Literal, follows_the_law
 from verify.methods.symbolic import all_hold, identity
 from verify.statement import Finding, Run, Statement, check
@@ -158,6 +160,16 @@ def noise_translates(form: Callable[..., Any], run: Run) -> Finding:
     ])  # fmt: skip
 
 
+def _clipped_square(form: Callable[..., Any]) -> tuple[str, str]:
+    """Squared norm of the clipped gradient and squared clip norm h^2, biases t, as formulas."""
+    lost, t, half = sp.symbols("lambda t h", positive=True)
+    plain = [sp.Rational(-1, 2), sp.Rational(1, 2)]
+    scale2 = sp.Min(1, half**2 / sum(x * x for x in plain))
+    size2 = sum(x * x for x in form(plain, [x + lost * t for x in plain]))
+    claimed, most = neutral(scale2 * size2, half**2)
+    return claimed, most
+
+
 @check(
     "alg-2", "well-posed", "exact witness",
     form=lambda plain, regular: regular,
@@ -185,10 +197,9 @@ def clipped_gradients_are_clipped(form: Callable[..., Any], run: Run) -> Finding
                 "fails", "point", domain,
                 f"feature 0, both biases 1, lambda = 1, clip norm Sg/2 = {half}: the squared norm "
                 f"after clipping is {got}, above {half**2}",
-                certificate={"kind": "point",
-                             "parameters": {"lambda": "1", "bias": "1", "Sg/2": str(half)},
-                             "left": [str(got)] * 2, "right": [str(half**2)] * 2,
-                             "relation": "<="},
+                certificate=exact_point(
+                    Formulas(*_clipped_square(form), {"lambda": lost, "t": t, "h": half}),
+                    got, half**2, "<="),
             )  # fmt: skip
     return Finding("holds", "point", domain, "squared norms after clipping are at most (Sg/2)^2",
                    certificate={"kind": "points", "count": 2})  # fmt: skip

@@ -190,9 +190,7 @@ def _overlay_mutants(form: Overlay) -> dict[str, Overlay]:
 
 
 for _id, _form in FIGURES.items():
-    check(
-        _id, "tight", "exact laws, balls", form=_form, mutants=_overlay_mutants(_form)
-    )(overlay)
+    check(_id, "tight", "exact laws, balls", form=_form, mutants=_overlay_mutants(_form))(overlay)
 
 
 # --- tightness ---------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ import sympy as sp
 
 from bounds.bound import find
 from bounds.paper.one_update import shrinking, without_record
-from bounds.setting import show
+from verify.methods.enclosure import Formulas, exact_point
+from verify.methods.neutral import neutral
 from verify.methods.properties import small_settings
 from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
 from verify.methods.transcription import same_formula
@@ -95,6 +96,21 @@ SHARED = tuple(
 )  # fmt: skip
 
 
+def _second_update(form: OneStep) -> tuple[str, str]:
+    """R_alpha/alpha after the second update and what is claimed for it, as formulas.
+
+    The means are `gap` apart before it and the variance is 1/c; its loss is x_2 theta + h/2
+    theta^2.
+    """
+    eta, s2, c, gap, x, h = sp.symbols("eta sigma2 c gap x_2 h", real=True)
+    turn, noise = 1 - eta * h, 2 * eta * s2
+    lipschitz = sp.Abs(1 - eta * form.subtracted(Loss(h, x))[1])
+    truth = (turn * gap) ** 2 / (2 * (turn**2 / c + noise))
+    claimed = form.kept(c * gap**2 / 2, form.growth(c, lipschitz, noise))
+    left, right = neutral(truth, claimed)
+    return left, right
+
+
 @check(
     "lem-3.2", "valid", "exact law of a run of two updates",
     form=PRINTED,
@@ -139,15 +155,11 @@ def bounds_the_exact_divergence_of_a_run(form: OneStep, run: Run) -> Finding:
                 f"shared loss {loss.x} theta + {loss.curvature} theta^2/2: R_alpha/alpha = {truth} "
                 f"after the second update, stated at most {claimed} (L = {lipschitz}, c = 1, "
                 "2 eta sigma^2 = 1)",
-                certificate={
-                    "kind": "point",
-                    "parameters": {
-                        "n": "2", "b": "1", "eta": "1/2", "sigma2": "1", "theta_0": "0",
-                        "x_1": "1", "x'_1": "-1", "x_2": show(loss.x),
-                        "curvature_2": show(loss.curvature), "L": show(lipschitz), "c": "1",
-                    },
-                    "left": [show(truth)] * 2, "right": [show(claimed)] * 2, "relation": "<=",
-                },
+                certificate=exact_point(
+                    Formulas(*_second_update(form), {
+                        "eta": ETA, "sigma2": sigma2, "c": c, "gap": gap, "x_2": loss.x,
+                        "h": loss.curvature,
+                    }), truth, claimed, "<="),
             )  # fmt: skip
     return Finding("holds", "point", domain, f"not exceeded in {tried} runs, all orders at once")
 
