@@ -26,6 +26,7 @@ from typing import Any
 from bounds.setting import (
     BATCH_SIZE,
     DATA_SIZE,
+    ORDER,
     PARAMETERS,
     Assumption,
     AssumptionViolated,
@@ -225,10 +226,14 @@ class Bound:
 
         from bounds.arith.float64 import Float64
 
-        if orders is not None:
-            for order in orders:
-                self.check(replace(setting, alpha=order))
         checked = self.check(setting if orders is None else replace(setting, alpha=orders[0]))
+        # The other orders differ from the first one only in what looks at alpha.
+        for assumption in self.assumptions if orders is not None else ():
+            if "alpha" in assumption.needs:
+                for order in orders or ():
+                    # Of the order alone, alpha > 1 is asked: decided here on integers, for speed.
+                    if assumption is not ORDER or order.numerator <= order.denominator:
+                        assumption.check(replace(checked, alpha=order))
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 value = self.epsilon(bind(checked, Float64, orders), Float64)
@@ -250,6 +255,28 @@ class Bound:
         from bounds.arith.float64 import outward
 
         return outward(self.raw(setting, orders), self.direction)
+
+    def columns(self, values: Any) -> Any:
+        """The float64 answers at many settings, rounded outward: `bounds.arith.columns.Answers`.
+
+        values: by the names of `Setting`, one exact number where all settings agree and an array or
+        a sequence [settings] where they differ; or `bounds.arith.columns.Settings`.
+
+        Raises:
+            MissingParameter: a needed parameter is not given.
+            InvalidInput, NotExact: columns of unequal length, or no numbers.
+
+        >>> import numpy as np
+        >>> made = find("thm-3.3").columns(dict(
+        ...     n=50, b=2, epochs=np.array([1, 10]), eta="0.02", lambda_=1, beta=4, sensitivity=4,
+        ...     sigma2=4, alpha=["2", "1"]))
+        >>> made.epsilon.round(6).tolist(), made.label.tolist()
+        ([0.01, inf], ['', 'order'])
+        """
+        from bounds.arith import columns
+
+        chosen = values if isinstance(values, columns.Settings) else columns.Settings.of(values)
+        return columns.evaluate(self, chosen)
 
     def enclose(self, setting: Setting, digits: int = DIGITS) -> Any:
         """An Arb ball around the exact value, to `digits` digits where that can be reached.
@@ -312,10 +339,7 @@ def bind(setting: Setting, ctx: Any, orders: Sequence[Fraction] | None = None) -
         less = None if setting.alpha is None else ctx.number(setting.alpha - 1)
         order: Any = setting.alpha
     else:
-        import numpy as np
-
-        alpha = np.array([ctx.number(value) for value in orders])
-        less = np.array([ctx.number(value - 1) for value in orders])
+        alpha, less = ctx.orders(orders)
         order = tuple(orders)
     convex = setting.lambda_ is not None and setting.eta is not None
     noisy = setting.sigma2 is not None and setting.sensitivity is not None

@@ -20,6 +20,10 @@ are the same in every system:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
 from bounds.setting import InvalidInput
 
 
@@ -33,3 +37,19 @@ class NotRational(InvalidInput):
 
 class TooCostly(InvalidInput):
     """An evaluation that would take too many steps; the message says how many."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A profile for `log_mean_exp` that says what it depends on.
+
+    Profiles of one key have the same values in one number system, which may keep them for the next
+    call: a search for the noise or the order asks for the same ones many times.
+    """
+
+    key: Hashable
+    values: Callable[[Any], Any]
+
+    def __call__(self, j: Any) -> Any:
+        """The value at j."""
+        return self.values(j)

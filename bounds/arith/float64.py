@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -34,6 +35,9 @@ NEAR = 0.05
 _STEP = 2.0**-12
 _CHUNK = 1 << 20
 _SERIES_TERMS = 14
+_FEW = 128
+_LARGEST_KEPT, _MOST_KEPT = 1 << 21, 4
+"""Tables of profiles are kept up to this length (16 MiB) and number."""
 _SMALL = 0.25
 
 
@@ -66,6 +70,20 @@ class Float64:
                 "a quantity of this setting is smaller than double precision holds; use balls"
             )
         return nearest
+
+    @classmethod
+    def orders(cls, orders: Sequence[Fraction]) -> tuple[Array, Array]:
+        """alpha and alpha - 1 as arrays [orders], each the nearest double of an exact one."""
+        pairs = [order.as_integer_ratio() for order in orders]
+        try:
+            # The quotient of two integers is rounded once, and sooner had than by `number`.
+            less = np.array([(over - under) / under for over, under in pairs])
+            if less.size and less.min() >= sys.float_info.min:
+                return np.array([over / under for over, under in pairs]), less
+        except OverflowError:
+            pass  # for the sentence
+        less = np.array([cls.number(order - 1) for order in orders])
+        return np.array([cls.number(order) for order in orders]), less
 
     @classmethod
     def complement(cls, x: Fraction) -> Complement:
@@ -126,29 +144,37 @@ class Float64:
         Terms below 1/4 are summed for all orders at once through power sums of the profile,
         since expm1(x) = x + x^2/2! + ...: what is cut off is below 1e-17 of what is kept.
         """
-        if count > MOST_TERMS:
-            raise TooCostly(f"an average over {count} terms, at most {MOST_TERMS}; use balls")
+        table = _table(profile, count)
+        values = table.values
         scales = np.atleast_1d(np.asarray(scale, dtype=np.float64))
-        values = np.concatenate(
-            [
-                np.asarray(profile(np.arange(low, min(low + _CHUNK, count + 1))))
-                for low in range(1, count + 1, _CHUNK)
-            ]
-        )
         top = scales * values[0]
-        heads = _heads(scales, values)
-        out = _tails(scales, heads, _power_sums(values, heads))
+        heads = table.heads(scales)
+        distinct, which = np.unique(heads, return_inverse=True)
+        tails = _tails(scales, np.array([table.sums(head) for head in distinct.tolist()])[which])
         small = top <= 30
-        for i in np.flatnonzero(small):
-            out[i] += np.expm1(scales[i] * values[: heads[i]]).sum()
-        out[small] = np.log1p(out[small] / count)
-        for i in np.flatnonzero(~small):
-            s, head = scales[i], values[: heads[i]]
-            reach = np.searchsorted(-s * head, -(top[i] - 750.0))
-            with np.errstate(under="ignore"):
-                kept = np.sum(np.exp(s * head[:reach] - top[i]))
-                rest = (count - reach) * math.exp(-min(top[i], 745.0)) if reach < count else 0.0
-            out[i] = top[i] + np.log((kept + rest) / count)
+        out, reach = np.empty_like(scales), heads
+        if not small.all():
+            # What is e^-750 of the largest term adds nothing.
+            with np.errstate(all="ignore"):
+                reach = np.minimum(heads, table.after((top - 750.0) / scales))
+        for size, rows in _alike(reach, small):
+            if size == 0:
+                out[rows] = 0.0
+                continue
+            exponents = np.multiply.outer(scales[rows], values[:size])
+            if small[rows[0]]:
+                out[rows] = np.expm1(exponents, out=exponents).sum(axis=1)
+            else:
+                exponents -= top[rows, None]
+                with np.errstate(under="ignore"):
+                    out[rows] = np.exp(exponents, out=exponents).sum(axis=1)
+        out[small] = np.log1p((out[small] + tails[small]) / count)
+        large = ~small
+        if large.any():
+            # The terms left out are 1 each, and what the small ones are above 1.
+            rest = (count - reach + np.where(reach == heads, tails, 0.0))[large]
+            rest = rest * np.exp(-np.minimum(top[large], 745.0))
+            out[large] = top[large] + np.log((out[large] + rest) / count)
         return out if np.ndim(scale) else out[0]
 
     @staticmethod
@@ -236,40 +262,97 @@ def _critical(s: Fraction, p: Fraction, h: Fraction, steps: int) -> float:
         return float(Ball.resampling(s, p, h, steps).mid())
 
 
-def _heads(scales: Array, values: Array) -> NDArray[np.intp]:
-    """How many leading terms of each order are not small, and some more.
+class _Table:
+    """The values of a profile at 1, ..., count, and sums of their powers behind some places.
 
-    Rounded up to a few per octave, so that many orders share the power sums of the rest.
+    The places are a few per octave, so that many orders share the sums; they depend on the count
+    alone, and so the answer for one order does not depend on the others asked for with it.
     """
-    with np.errstate(divide="ignore", over="ignore"):
-        least = np.searchsorted(-values, -_SMALL / scales, side="right")
-    least[scales > 1e20] = len(values)  # whose powers would overflow
-    grid = np.ceil(1.25 ** np.arange(2 + math.ceil(math.log(len(values), 1.25))))
-    grid = np.append(0, grid).astype(np.intp)
-    heads: NDArray[np.intp] = np.minimum(grid[np.searchsorted(grid, least)], len(values))
-    return heads
+
+    def __init__(self, profile: Callable[[Any], Any], count: int) -> None:
+        self.values = np.concatenate(
+            [
+                np.asarray(profile(np.arange(low, min(low + _CHUNK, count + 1))))
+                for low in range(1, count + 1, _CHUNK)
+            ]
+        )
+        grid = np.ceil(1.25 ** np.arange(2 + math.ceil(math.log(count, 1.25))))
+        self.falling = -self.values
+        # A few terms are added sooner than they are sorted.
+        inner: Any = np.append(0, grid[grid < count]) if count > _FEW else []
+        self.places = np.unique(np.append(inner, count)).astype(np.intp)
+        self._sums: dict[int, Array] = {count: np.zeros(_SERIES_TERMS)}
+        self._done = len(self.places) - 1
+
+    def after(self, levels: Array) -> NDArray[np.intp]:
+        """The first of the places behind which all values are below each level."""
+        least = np.searchsorted(self.falling, -levels, side="right")
+        places: NDArray[np.intp] = self.places[np.searchsorted(self.places, least)]
+        return places
+
+    def heads(self, scales: Array) -> NDArray[np.intp]:
+        """How many leading terms of each order are not small, and some more."""
+        with np.errstate(divide="ignore", over="ignore"):
+            heads = self.after(_SMALL / scales)
+        heads[scales > 1e20] = len(self.values)  # whose powers would overflow
+        return heads
+
+    def sums(self, place: int) -> Array:
+        """Sums of values[place:]**k for k = 1.._SERIES_TERMS, found from the far end inwards."""
+        while place not in self._sums:
+            low, high = (int(end) for end in self.places[self._done - 1 : self._done + 1])
+            total = self._sums[high].copy()
+            for start in range(low, high, _CHUNK):
+                piece = self.values[start : min(start + _CHUNK, high)]
+                power = piece.copy()
+                with np.errstate(under="ignore"):
+                    for k in range(_SERIES_TERMS):
+                        total[k] += power.sum()
+                        power *= piece
+            self._sums[low] = total
+            self._done -= 1
+        return self._sums[place]
 
 
-def _power_sums(values: Array, cuts: NDArray[np.intp]) -> dict[int, Array]:
-    """Sums of values[cut:]**k for k = 1.._SERIES_TERMS, one vector for each distinct cut."""
-    borders = np.unique(np.append(cuts, len(values)))
-    sums: dict[int, Array] = {int(borders[-1]): np.zeros(_SERIES_TERMS)}
-    for low, high in zip(borders[-2::-1], borders[:0:-1], strict=True):
-        total = sums[int(high)].copy()
-        for start in range(int(low), int(high), _CHUNK):
-            piece = values[start : min(start + _CHUNK, int(high))]
-            power = piece.copy()
-            with np.errstate(under="ignore"):
-                for k in range(_SERIES_TERMS):
-                    total[k] += power.sum()
-                    power *= piece
-        sums[int(low)] = total
-    return sums
+_kept: OrderedDict[tuple[Any, int], _Table] = OrderedDict()
 
 
-def _tails(scales: Array, heads: NDArray[np.intp], sums: dict[int, Array]) -> Array:
+def _table(profile: Callable[[Any], Any], count: int) -> _Table:
+    """The table of a profile; kept for the next call where the profile says when it is the same.
+
+    Raises:
+        TooCostly: more terms than `MOST_TERMS`.
+    """
+    if count > MOST_TERMS:
+        raise TooCostly(
+            f"an average over {count} terms would take about {count * 8 / 2**30:.2g} GiB in double "
+            f"precision, where at most {MOST_TERMS} are tried; use balls, which add the first "
+            "terms and integrate over the others"
+        )
+    key = getattr(profile, "key", None)
+    if key is None or count > _LARGEST_KEPT:
+        return _Table(profile, count)
+    name = (key, count)
+    found = _kept.pop(name, None) or _Table(profile, count)
+    _kept[name] = found
+    while len(_kept) > _MOST_KEPT:
+        _kept.popitem(last=False)
+    return found
+
+
+def _alike(sizes: NDArray[np.intp], small: NDArray[np.bool_]) -> Iterator[tuple[int, Any]]:
+    """(size, orders) with that many terms in one form, at most `_CHUNK` numbers at a time."""
+    for form in (True, False):
+        chosen = np.flatnonzero(small == form)
+        for size in np.unique(sizes[chosen]).tolist():
+            rows = chosen[sizes[chosen] == size]
+            many = max(1, _CHUNK // max(size, 1))
+            for start in range(0, len(rows), many):
+                yield size, rows[start : start + many]
+
+
+def _tails(scales: Array, moments: Array) -> Array:
     """sum of expm1(scale v) over the small terms, from their power sums [orders]."""
-    moments = np.array([sums[int(head)] for head in heads]).reshape(len(scales), _SERIES_TERMS)
     with np.errstate(under="ignore"):
         factors = np.cumprod(
             np.minimum(scales, 1e20)[:, None] / np.arange(1, _SERIES_TERMS + 1), axis=1

@@ -36,6 +36,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from bounds.arith import Profile
 from bounds.arith.averaging import TERM_BY_TERM
 from bounds.bound import Parameters, Source
 from bounds.derived import DERIVED
@@ -76,7 +77,9 @@ def epsilon(p: Parameters, ctx: Any) -> Any:
     """The logarithm of the mean over alpha - 1 [-]."""
     scale, count = p.alpha_minus_one * p.alpha * p.rate, p.batches
     if ctx.name != "ball" or count <= TERM_BY_TERM or p.given.eta_lambda == 1:
-        return ctx.log_mean_exp(scale, lambda r: value(p, ctx, r), count) / p.alpha_minus_one
+        key = ("optimal shift", p.contraction, count, p.epochs)
+        values = Profile(key, lambda r: value(p, ctx, r))
+        return ctx.log_mean_exp(scale, values, count) / p.alpha_minus_one
     low = last_corner(p)
     high = min(count, low + 4)
     head = ctx.log_mean_exp(scale, lambda r: corner(p, ctx, r), low)

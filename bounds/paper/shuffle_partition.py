@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bounds.arith import Profile
 from bounds.bound import Parameters, Source
 from bounds.paper import PAPER
 from bounds.paper.first_epoch import printed_share, profile
@@ -50,7 +51,8 @@ ASSUMPTIONS = (
 def epsilon(p: Parameters, ctx: Any) -> Any:
     """The right side of (5) [-]."""
     scale = p.alpha_minus_one * p.alpha * p.rate
-    mean = ctx.log_mean_exp(scale, lambda j: profile(p, ctx, j), p.batches)
+    shares = Profile(("first epoch", p.contraction), lambda j: profile(p, ctx, j))
+    mean = ctx.log_mean_exp(scale, shares, p.batches)
     return p.alpha * earlier_epochs(p, ctx) + mean / p.alpha_minus_one
 
 
