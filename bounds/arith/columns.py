@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bounds.arith import TooCostly
+from bounds.arith.float64 import NumPyWords
 from bounds.setting import (
     BATCH_SIZE,
     DATA_SIZE,
@@ -601,21 +602,12 @@ class Complement:
         return self._kept[m]
 
 
-class Columns:
+class Columns(NumPyWords):
     """The double precision number system over settings."""
 
     name = "columns"
     symbolic = False
     exact = False
-
-    exp = staticmethod(np.exp)
-    expm1 = staticmethod(np.expm1)
-    log = staticmethod(np.log)
-    log1p = staticmethod(np.log1p)
-    sqrt = staticmethod(np.sqrt)
-    maximum = staticmethod(np.maximum)
-    minimum = staticmethod(np.minimum)
-    le = staticmethod(np.less_equal)
 
     @staticmethod
     def number(x: Any) -> Any:

@@ -49,7 +49,20 @@ class Complement:
     log: float
 
 
-class Float64:
+class NumPyWords:
+    """The words that NumPy's functions are as they stand, elementwise."""
+
+    exp = staticmethod(np.exp)
+    expm1 = staticmethod(np.expm1)
+    log = staticmethod(np.log)
+    log1p = staticmethod(np.log1p)
+    sqrt = staticmethod(np.sqrt)
+    maximum = staticmethod(np.maximum)
+    minimum = staticmethod(np.minimum)
+    le = staticmethod(np.less_equal)
+
+
+class Float64(NumPyWords):
     """The double precision number system."""
 
     name = "float64"
@@ -115,19 +128,6 @@ class Float64:
         if c.log == 0:
             return np.asarray(m, dtype=np.float64)[()]
         return cls.one_minus_power(c, m) / cls.one_minus_power(c, 1)
-
-    exp = staticmethod(np.exp)
-    expm1 = staticmethod(np.expm1)
-    log = staticmethod(np.log)
-    log1p = staticmethod(np.log1p)
-    sqrt = staticmethod(np.sqrt)
-    maximum = staticmethod(np.maximum)
-    minimum = staticmethod(np.minimum)
-
-    @staticmethod
-    def le(x: Any, y: Any) -> Any:
-        """x <= y, elementwise."""
-        return np.less_equal(x, y)
 
     @staticmethod
     def total(f: Callable[[int], Any], first: int, last: int) -> Any:
