@@ -13,7 +13,6 @@ import importlib
 import importlib.util
 import json
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
@@ -138,12 +137,6 @@ def strengths(record: StatementRecord) -> list[str]:
     return [name for name in STRENGTHS if name in found]
 
 
-def command(audit: Audit, record: StatementRecord) -> str:
-    """The command that checks this statement again."""
-    name = shlex.quote(record.id)
-    return f"hiddenstate audit --only {name} --effort {audit.effort} --seed {audit.seed}"
-
-
 # Findings.
 
 
@@ -154,11 +147,8 @@ def groups(audit: Audit) -> list[Group]:
     """
     named = {record.id: record for record in audit.statements}
     refuted = wording.by_impact(audit.statements)
-    together: dict[str, list[StatementRecord]] = {}
-    for record in refuted:
-        together.setdefault(record.finding or record.id, []).append(record)
     made = []
-    for records in together.values():
+    for records in wording.together(refuted):
         own = {record.id for record in records}
         carried = [named[i] for r in records for i in r.impact if i in named and i not in own]
         carried = list({record.id: record for record in carried}.values())
@@ -539,7 +529,7 @@ def render(audit: Audit) -> str:
         counts=wording.counts(audit.statements), meaning=wording.MEANING,
         severity_meaning=wording.SEVERITY_MEANING, mutants=wording.mutants(audit.statements),
         unchecked=[r for r in audit.statements if wording.not_checked(r)],
-        command=functools.partial(command, audit),
+        again=functools.partial(wording.again, effort=audit.effort, seed=audit.seed),
         certificate=lambda item: shown.get(id(item)), derivations=derivations(audit),
         impact_map=paper_map(audit, whole=False), whole_map=paper_map(audit, whole=True),
         marks=graph.MARKS, explorer=_explorer(audit),

@@ -11,6 +11,8 @@ from typing import Any
 
 from reports.records import SCHEMA, Audit, Curve, Evidence, Mutants, Series, StatementRecord
 
+SUFFIX = ".json"
+
 
 class NotAnAudit(ValueError):
     """A file that is not an audit of this schema; the message is one sentence."""

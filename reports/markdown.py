@@ -14,6 +14,7 @@ from reports import jsonfile, plots, wording
 from reports.records import Audit, Curve, Series
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+SUFFIX = ".md"
 _ROWS = 12
 FIGURES = "figures"
 
@@ -69,6 +70,7 @@ def render(audit: Audit) -> str:
         "unchecked": [r.id for r in audit.statements if wording.not_checked(r)],
         "mutants": wording.mutants(audit.statements),
         "rows": rows,
+        "again": wording.again,
         "folder": FIGURES,
     }
     text = environment.from_string(source).render(context)

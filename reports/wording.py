@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 
@@ -63,7 +64,7 @@ def correction(record: StatementRecord) -> str:
 
 def again(record: StatementRecord, effort: str, seed: int) -> str:
     """The command that checks one statement again."""
-    return f"hiddenstate audit --only {record.id} --effort {effort} --seed {seed}"
+    return f"hiddenstate audit --only {shlex.quote(record.id)} --effort {effort} --seed {seed}"
 
 
 def mutants(statements: Iterable[StatementRecord]) -> str:

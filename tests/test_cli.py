@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -304,9 +305,9 @@ def test_nothing_asked_says_what_can_be_done():
 
 def test_the_schemes_of_estimate_are_those_there_are() -> None:
     from empirical.schemes import SCHEMES
-    from verify.cli.commands import estimate
+    from verify import choices
 
-    assert set(estimate.SCHEMES) == set(SCHEMES)
+    assert set(choices.SIMULATED) == set(SCHEMES)
 
 
 RECIPE = """
@@ -419,3 +420,12 @@ def test_audit_json_is_the_verdicts(tmp_path):
     data = json.loads(done.stdout)
     assert data["verdicts"]["fn-4"] == "refuted"
     assert data["complete"] is True
+
+
+def test_a_page_of_markdown_has_its_figures_beside_it(tmp_path):
+    published = Path(__file__).parents[1] / "reports" / "published" / "audit.json"
+    done = hiddenstate("report", str(published), "--format", "md", "--out", str(tmp_path / "a.md"))
+    assert done.returncode == 0
+    shown = re.findall(r"\]\((figures/[^)]+)\)", (tmp_path / "a.md").read_text("utf-8"))
+    assert shown
+    assert all((tmp_path / name).is_file() for name in shown)

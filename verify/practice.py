@@ -32,16 +32,12 @@ from bounds.setting import (
     logistic_smoothness,
     show,
 )
+from verify.choices import DEFAULT_RULE, RULES, SCHEMES
 
 if TYPE_CHECKING:
     from bounds.bound import Bound
     from bounds.conversion import Conversion
 
-SCHEMES = (
-    "fixed-order", "shuffle-once", "reshuffle", "without-replacement", "poisson", "full-batch",
-)  # fmt: skip
-RULES = ("canonne_kamath_steinke_2020", "classical")
-DEFAULT_RULE = RULES[0]
 ADJACENCIES = ("replace-one", "add-or-remove")
 MOST_ORDERS = 10_000
 

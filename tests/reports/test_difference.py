@@ -6,13 +6,9 @@ from dataclasses import replace
 
 from reports import difference
 from reports.records import Audit, Evidence, StatementRecord
+from tests.reports.samples import record
 
 HELD = Evidence("valid", "m.above", "balls", "holds", "box", "all", "fine")
-
-
-def record(name: str, verdict: str, *evidence: Evidence, severity=None) -> StatementRecord:
-    return StatementRecord(name, "theorem", name, "3", verdict, severity, "", "", "", "", None, (),
-                           (), evidence)  # fmt: skip
 
 
 def audit(*records: StatementRecord) -> Audit:
@@ -20,8 +16,10 @@ def audit(*records: StatementRecord) -> Audit:
 
 
 def test_changes_name_the_checks_behind_them() -> None:
-    old = audit(record("a", "proved", HELD), record("b", "open"), record("c|d", "proved"))
-    new = audit(record("a", "refuted", replace(HELD, outcome="fails"), severity="step"),
+    old = audit(
+        record("a", "proved", evidence=(HELD,)), record("b", "open"), record("c|d", "proved")
+    )
+    new = audit(record("a", "refuted", evidence=(replace(HELD, outcome="fails"),), severity="step"),
                 record("b", "open"), record("e", "cited"))  # fmt: skip
     found = difference.changes(old, new)
     assert [(c.id, c.old, c.new) for c in found] == [

@@ -15,20 +15,10 @@ import pytest
 
 from reports import csvdata, jsonfile, junit, pdf
 from reports.records import Audit, Curve, Evidence, Mutants, Series, StatementRecord
+from tests.reports.samples import record
 
 PUBLISHED = Path(__file__).parents[2] / "reports" / "published" / "audit.json"
 NASTY = "<x> & ]]> \x00\x1b\ufffe \"' =1+1"
-
-
-def record(name: str, verdict: str, **changes: object) -> StatementRecord:
-    values: dict[str, object] = {
-        "id": name, "kind": "theorem", "label": f"Label {name}", "where": "3.2",
-        "verdict": verdict, "severity": None, "printed": "eps <= x", "says": "a bound",
-        "reading": "", "finding": "", "correction": None, "impact": (), "rests_on": (),
-        "evidence": (Evidence("valid", "a.b", "balls", "holds", "box", "all", "fine",
-                              seconds=0.25),),
-    }  # fmt: skip
-    return StatementRecord(**(values | changes))
 
 
 def audit(*records: StatementRecord, series: tuple[Series, ...] = ()) -> Audit:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+import shlex
 from dataclasses import replace
 from html import unescape
 from itertools import pairwise
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from reports import graph, html, jsonfile, mathml
 from reports.records import Audit, Curve, Evidence, Mutants, Series, StatementRecord
+from tests.reports.samples import record
 from verify.cli import cli
 
 PUBLISHED = Path(__file__).parents[2] / "reports" / "published" / "audit.json"
@@ -49,18 +51,6 @@ def parse(text: str):
 @pytest.fixture(scope="module")
 def tree(page: str):
     return parse(page)
-
-
-def record(name="thm-3.3", verdict="proved", **changes):
-    values = {
-        "id": name, "kind": "theorem", "label": "Theorem 3.3", "where": "3.2",
-        "verdict": verdict, "severity": None, "printed": "eps <= x_1", "says": "a bound",
-        "reading": "", "finding": "", "correction": None, "impact": (), "rests_on": (),
-        "evidence": (
-            Evidence("valid", "a.b", "balls", "holds", "box", "0 < x < 1", "fine", None, 0.25),
-        ),
-    }  # fmt: skip
-    return StatementRecord(**(values | changes))
 
 
 def audit(*records, **changes):
@@ -365,7 +355,7 @@ def test_markup_from_outside_stays_text(monkeypatch):
     # It is shown, not swallowed.
     shown = "".join(tree.itertext())
     assert shown.count("<script>alert(1)</script>") > 20
-    assert html.shlex.quote(NASTY) in shown
+    assert shlex.quote(NASTY) in shown
 
 
 def test_data_in_a_script_cannot_end_it():

@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,23 +18,17 @@ from reports.records import (
     Evidence,
     Mutants,
     Series,
-    StatementRecord,
 )  # fmt: skip
+from tests.reports import samples
 
 NASTY = "<script>alert(1)</script> | **bold** `code` [x](y) & \\ _u_ ~"
 
 
-def record(name="thm-3.3", verdict="proved", **changes):
-    values = {
-        "id": name, "kind": "theorem", "label": "Theorem 3.3", "where": "3.2",
-        "verdict": verdict, "severity": None, "printed": "eps <= x_1", "says": "a bound",
-        "reading": "", "finding": "", "correction": None, "impact": (), "rests_on": (),
-        "evidence": (
-            Evidence("valid", "a.b", "balls", "holds", "box", "0 < x < 1", "fine",
-                     {"kind": "boxes", "boxes": 3}, 0.25, whole=True),
-        ),
-    }  # fmt: skip
-    return StatementRecord(**(values | changes))
+BOXES = Evidence(
+    "valid", "a.b", "balls", "holds", "box", "0 < x < 1", "fine",
+    {"kind": "boxes", "boxes": 3}, 0.25, whole=True,
+)  # fmt: skip
+record = partial(samples.record, evidence=(BOXES,))
 
 
 def audit(*records, **changes):

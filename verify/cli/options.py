@@ -8,6 +8,8 @@ from typing import Any, NoReturn
 
 import click
 
+from verify.choices import DEFAULT_RULE, RULES, SCHEMES
+
 SETTING_FLAGS = (
     ("n", "size of the data set"),
     ("b", "size of a mini-batch"),
@@ -45,8 +47,6 @@ def setting_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def conversion_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """How Renyi DP is converted, and how the run draws its batches."""
-    from verify.practice import DEFAULT_RULE, RULES, SCHEMES
-
     for option in (
         click.option("--delta", metavar="D", help="delta of (epsilon, delta)-DP"),
         click.option(

@@ -107,12 +107,9 @@ FIGURES = {
 }  # fmt: skip
 
 
-def _divided(p: Any, ctx: Any, own: Callable[..., Any]) -> Any:
-    return own(p, ctx) / 20
-
-
-def _hundredth(p: Any, ctx: Any, own: Callable[..., Any]) -> Any:
-    return own(p, ctx) / 100
+def _times(claim: Claim, factor: str) -> Claim:
+    """A mutant: the bound times a factor."""
+    return claim.but(lambda p, ctx, own: ctx.number(Fraction(factor)) * own(p, ctx))
 
 
 def overlay(form: Overlay, run: Run) -> Finding:
@@ -185,12 +182,11 @@ def _sampled(form: Overlay, setting: Setting, run: Run) -> tuple[str, str, str] 
     return repr(float(found.value)), repr(float(found.lower)), repr(float(found.upper))
 
 
-def _overlay_mutants(form: Overlay) -> dict[str, Overlay]:
-    return {"a twentieth of the bound": replace(form, claim=form.claim.but(_divided))}
-
-
 for _id, _form in FIGURES.items():
-    check(_id, "tight", "exact laws, balls", form=_form, mutants=_overlay_mutants(_form))(overlay)
+    check(
+        _id, "tight", "exact laws, balls", form=_form,
+        mutants={"a twentieth of the bound": replace(_form, claim=_times(_form.claim, "1/20"))},
+    )(overlay)  # fmt: skip
 
 
 # --- tightness ---------------------------------------------------------------------------------
@@ -265,7 +261,7 @@ def tightness(form: Map, run: Run) -> Finding:
 for _id, _map in MAPS.items():
     check(
         _id, "tight", "exact laws, balls", form=_map, part="map",
-        mutants={"a hundredth of the bound": replace(_map, claim=_map.claim.but(_hundredth))},
+        mutants={"a hundredth of the bound": replace(_map, claim=_times(_map.claim, "1/100"))},
     )(tightness)  # fmt: skip
 
 
@@ -333,7 +329,7 @@ check(
     "txt-4.1-crossover", "tight", "enclosures at every epoch", form=_CROSSOVER, part="figure",
     mutants={
         "a hundred times the bound": replace(
-            _CROSSOVER, claim=_CROSSOVER.claim.but(lambda p, ctx, own: 100 * own(p, ctx))
+            _CROSSOVER, claim=_times(_CROSSOVER.claim, "100")
         ),
     },
 )(crossover)  # fmt: skip

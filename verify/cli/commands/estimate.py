@@ -8,17 +8,15 @@ from typing import Any, Literal
 
 import click
 
+from verify.choices import SIMULATED
 from verify.cli.options import emit, fail, read_setting, setting_options
-
-SCHEMES = ("fixed-order", "shuffle-once", "reshuffle", "without-replacement", "poisson")
-
 
 ABOUT = "what a run does"
 
 
 @click.command("estimate", short_help="simulate, beside exact values and bounds")
 @setting_options
-@click.option("--scheme", required=True, type=click.Choice(SCHEMES), help="how batches are drawn")
+@click.option("--scheme", required=True, type=click.Choice(SIMULATED), help="how batches are drawn")
 @click.option("--paths", type=click.IntRange(100), default=200_000, show_default=True,
               help="runs simulated on each of the two data sets")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)

@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from pathlib import Path
 
 import click
 
 from verify.cli.options import fail
 
-# A format is a module of `reports` with `render(audit)`, which returns text or bytes. Add a line
-# here for a new one; a module that is not there is not offered.
+# A format is a module of `reports` with SUFFIX and `render(audit)`, which returns text or bytes, or
+# with `write(audit, path)`.
 MODULES = {
     "html": "html", "md": "markdown", "junit": "junit", "csv": "csvdata", "pdf": "pdf",
     "json": "jsonfile",
 }  # fmt: skip
-SUFFIXES = {"html": ".html", "md": ".md", "junit": ".xml", "csv": ".csv", "pdf": ".pdf",
-            "json": ".json"}  # fmt: skip
-FORMATS = [
-    name for name, module in MODULES.items() if importlib.util.find_spec(f"reports.{module}")
-]
-
-
 ABOUT = "the paper"
 
 
 @click.command("report", short_help="an audit as a page, or for other programs")
 @click.argument("audit", type=click.Path(dir_okay=False), metavar="AUDIT.json")
-@click.option("--format", "kind", type=click.Choice(FORMATS), default="html", show_default=True,
-              help="html is one file to read or to send")  # fmt: skip
+@click.option("--format", "kind", type=click.Choice(tuple(MODULES)), default="html",
+              show_default=True, help="html is one file to read or to send")  # fmt: skip
 @click.option("--out", type=click.Path(dir_okay=False), metavar="PATH",
               help="where to write (default: beside the audit)")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="say nothing when done")
@@ -42,21 +34,17 @@ def command(audit: str, kind: str, out: str | None, quiet: bool) -> None:
         record = jsonfile.read(given)
     except jsonfile.NotAnAudit as error:
         fail(str(error))
-    suffix = SUFFIXES[kind]
-    target = given.with_suffix(suffix) if out is None else Path(out)
+    module = importlib.import_module(f"reports.{MODULES[kind]}")
+    target = given.with_suffix(module.SUFFIX) if out is None else Path(out)
     if target.resolve() == given.resolve():
         fail(f"{target} is the audit itself; name another file with --out")
-    module = importlib.import_module(f"reports.{MODULES[kind]}")
     try:
-        made = module.dumps(record) if kind == "json" else module.render(record)
+        if hasattr(module, "write"):
+            module.write(record, target)
+        else:
+            _save(module.render(record), target)
     except ValueError as error:
         fail(f"{audit} cannot be made into {kind}: {error}")
-    try:
-        if isinstance(made, bytes):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(made)
-        else:
-            jsonfile.write_text(target, made)
     except OSError as error:
         fail(f"{target} cannot be written: {error.strerror}")
     if not quiet:
@@ -65,3 +53,13 @@ def command(audit: str, kind: str, out: str | None, quiet: bool) -> None:
         click.echo(f"{len(record.statements)} statements, {size:.2f} MB: {target}")
         if hint:
             click.echo(hint)
+
+
+def _save(made: str | bytes, target: Path) -> None:
+    from reports import jsonfile
+
+    if isinstance(made, str):
+        jsonfile.write_text(target, made)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(made)
