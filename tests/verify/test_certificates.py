@@ -234,6 +234,8 @@ SAMPLES = {
     "boxes": (positive_on_box(lambda x: x.exp() - x, {"x": (Fraction(-1), Fraction(2))},
                               domain="d", what="w", whole=True, formula="exp(x) - x"
                               ).certificate, "holds"),
+    "contained": ({"kind": "contained", "part": ["0 < x < 1", "n/b >= 2"],
+                   "whole": ["n/b >= 2", "0 < x < 1"]}, "holds"),
 }  # fmt: skip
 SAMPLES["links"] = (
     {"kind": "links", "links": [SAMPLES["identity"][0], SAMPLES["point"][0]]}, "holds",
@@ -385,6 +387,16 @@ def test_one_name_for_one_symbol():
     assert len(set(texts)) == 5
     with pytest.raises(TypeError, match="no place in the language"):
         neutral(sp.Integral(x, x))
+
+
+def test_substitutions_and_cancelled_logarithms_are_shown_as_they_stand():
+    x, y, r = sp.symbols("x y r")
+    assert Equation(sp.Subs(x**2, x, y), y**2).texts() == ["let(x, y, x**2)", "y**2"]
+    assert rational_identity(Equation(sp.Subs(x**2, x, y), y), "d", "w").outcome == "fails"
+    made = Equation(lambda: sp.log(sp.exp(r)), r)
+    assert made.texts() == ["log(exp(r))", "r"]
+    with pytest.raises(TypeError, match="puts in what it replaces"):
+        neutral(sp.Subs(x * y, (x, y), (y, 1)))
 
 
 def test_a_false_identity_leaves_a_point_that_shows_it():

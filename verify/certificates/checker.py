@@ -450,6 +450,16 @@ def check_boxes(made: Mapping[str, Any]) -> None:
                 todo.append([*piece[:widest], half, *piece[widest + 1 :]])
 
 
+def check_contained(made: Mapping[str, Any]) -> None:
+    """Raise `Malformed` unless every text of the part stands in the whole."""
+    part, whole = made["part"], made["whole"]
+    if not part or not all(isinstance(text, str) for text in [*part, *whole]):
+        raise Malformed("two lists of texts are wanted, the first not empty")
+    for text in part:
+        if text not in whole:
+            raise Malformed(f"{text[:60]!r} does not stand in the whole")
+
+
 # All of an audit.
 
 CHECKS: dict[str, Callable[[Mapping[str, Any], str], None]] = {
@@ -460,8 +470,9 @@ CHECKS: dict[str, Callable[[Mapping[str, Any], str], None]] = {
     "point": check_point,
     "points": check_points,
     "boxes": lambda made, _: check_boxes(made),
+    "contained": lambda made, _: check_contained(made),
 }
-WHOLE_RANGE = ("identity", "definition", "positive", "sturm", "boxes")
+WHOLE_RANGE = ("identity", "definition", "positive", "sturm", "boxes", "contained")
 
 
 def check(certificate: Any, outcome: str, report: Report, where: str) -> list[str]:

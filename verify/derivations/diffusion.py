@@ -299,11 +299,12 @@ ask_link(
 
 def _heated(integrand: Integrand) -> Integrand:
     """With dp/dt and dq/dt replaced by (33) and (34)."""
+    rates = sp.symbols("p_t q_t")
 
     def made(d: Pair) -> Any:
-        return integrand(d).xreplace({
-            sp.diff(f, TIME): SIGMA2 * d.laplacian(f) for f in (d.p, d.q)
-        })  # fmt: skip
+        named = {sp.diff(f, TIME): rate for f, rate in zip((d.p, d.q), rates, strict=True)}
+        heat = [SIGMA2 * d.laplacian(f) for f in (d.p, d.q)]
+        return d.put(integrand(d).xreplace(named), rates, heat)
 
     return made
 

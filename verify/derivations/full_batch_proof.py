@@ -911,17 +911,17 @@ def no_more_is_assumed(form: tuple[tuple[Assumption, ...], ...], run: Run) -> Fi
 
     Theorem D.6 takes any start that does not depend on the data, by conditioning on it.
     """
-    ours, earlier = form
-    known = {(item.label, item.condition) for item in earlier}
-    more = [item.condition for item in ours if (item.label, item.condition) not in known]
+    part, whole = ([f"{item.label}: {item.condition}" for item in side] for side in form)
+    more = [text for text in part if text not in whole]
     if more:
         return Finding(
             "fails", "point", DOMAIN, f"Theorem D.6 assumes {more[0]} besides",
             certificate={"kind": "point", "parameters": {"condition": more[0]},
                          "left": ["1", "1"], "right": ["0", "0"], "relation": "<="},
         )  # fmt: skip
-    said = f"the {len(ours)} conditions of Theorem D.6 are conditions of Corollary 1"
-    return Finding("holds", "symbolic", DOMAIN, said, True)
+    said = f"the {len(part)} conditions of Theorem D.6 are conditions of Corollary 1"
+    certificate = {"kind": "contained", "part": part, "whole": whole}
+    return Finding("holds", "symbolic", DOMAIN, said, True, certificate)
 
 
 CHAIN.declare(

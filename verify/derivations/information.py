@@ -250,6 +250,9 @@ CHAIN.ask(
 # --- (18) to (22): relative Fisher information ---------------------------------------------------
 
 
+RHO = sp.Symbol("rho", positive=True)
+
+
 def _ratio(d: Pair) -> Any:
     """rho/nu."""
     return d.power(ALPHA) / MOMENT
@@ -275,7 +278,7 @@ FISHER = {
     ),
     "eq-019": Link(
         lambda d: d.power(ALPHA) * d.square(d.log_h) / MOMENT * d.q,
-        lambda d: _ratio(d) * d.square(d.log_h) * d.q,
+        lambda d: d.put(RHO / d.q * d.square(d.log_h) * d.q, [RHO], [_ratio(d) * d.q]),
     ),
     "eq-020": Link(
         lambda d: _ratio(d) * d.square(d.log_h) * d.q,

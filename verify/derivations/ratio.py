@@ -64,6 +64,11 @@ class Pair:
         """The gradient."""
         return [self.by(f, x) for x in self.xs]
 
+    def put(self, f: Any, symbols: Sequence[Any], values: Sequence[Any]) -> Any:
+        """f with values for symbols."""
+        made = sp.Subs(f, tuple(symbols), tuple(values))
+        return made if self.as_written else made.doit()
+
     def dot(self, f: Any, g: Any) -> Any:
         """The scalar product of two gradients."""
         return sum(a * b for a, b in zip(self.grad(f), self.grad(g), strict=True))

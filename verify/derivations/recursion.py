@@ -438,9 +438,8 @@ def integrates(form: Form, run: Run) -> Finding:
 
 def at_the_end(form: Form, run: Run) -> Finding:
     """(62) at tau = eta."""
-    return links(
-        [(Equation(lambda: sp.exp(form(eta)), lambda: growth(t).subs(t, eta)), "tau = eta")], run
-    )
+    at_eta = sp.Subs(growth(t), t, eta)
+    return links([(Equation(lambda: sp.exp(form(eta)), lambda: at_eta), "tau = eta")], run)
 
 
 def logarithm_on_gaussians(form: Form, run: Run) -> Finding:

@@ -1,7 +1,7 @@
 """sympy expressions as text in the language of certificates (verify/certificates/GRAMMAR.md).
 
-Nothing is simplified on the way: what stands in the tree is what is written, with derivatives and
-sums left as they are.
+Nothing is simplified on the way: what stands in the tree is what is written, with derivatives,
+substitutions and sums left as they are.
 """
 
 from __future__ import annotations
@@ -87,6 +87,13 @@ def _text(e: Any, names: dict[Any, str]) -> str:
         for variable, count in e.variable_count:
             for _ in range(int(count)):
                 text = f"diff({text}, {_text(variable, names)})"
+        return text
+    if isinstance(e, sp.Subs):
+        if e.point.free_symbols & set(e.variables):
+            raise TypeError(f"{e} puts in what it replaces")
+        text = _text(e.expr, names)
+        for variable, point in zip(e.variables, e.point, strict=True):
+            text = f"let({names[variable]}, {_text(point, names)}, {text})"
         return text
     if isinstance(e, AppliedUndef):
         return call(names[e.func], *e.args)

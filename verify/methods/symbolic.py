@@ -10,13 +10,14 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 from typing import Any
 
 import sympy as sp
 
+from reports.records import Link
 from verify.methods.neutral import neutral
 from verify.statement import Finding
 
@@ -29,8 +30,8 @@ class Equation:
 
     A side may be a function without arguments that makes it. It is then made once more with sympy's
     evaluation switched off, and the certificate shows it as it was put together and not as sympy
-    simplifies it. A derivative in a side is best a `sp.Derivative`: it is carried out here, and
-    written down as a derivative in the certificate.
+    simplifies it. A derivative in a side is best a `sp.Derivative`, a substitution a `sp.Subs`:
+    they are carried out here, and written down as what they are in the certificate.
     """
 
     left: Any
@@ -56,7 +57,8 @@ class Equation:
             with suppress(Exception):
                 with sp.evaluate(False):
                     shown = [_made(side) for side in self.shown]
-                flat, names = _flatten(sp.expand_power_base(_done(shown[0]) - _done(shown[1])))
+                evaluated = [_again(_done(side)) for side in shown]
+                flat, names = _flatten(sp.expand_power_base(evaluated[0] - evaluated[1]))
                 if _nonzero_point(flat, names, 0) is None:
                     return neutral(*shown)
         return neutral(_integrated(self.left), _integrated(self.right))
@@ -68,7 +70,12 @@ def _made(side: Any) -> Any:
 
 def _done(side: Any) -> Any:
     made = sp.sympify(side)
-    return made.replace(lambda e: isinstance(e, sp.Derivative), lambda e: e.doit())
+    return made.replace(lambda e: isinstance(e, sp.Derivative | sp.Subs), lambda e: e.doit())
+
+
+def _again(side: Any) -> Any:
+    """The same with sympy's evaluation."""
+    return side.func(*map(_again, side.args)) if side.args else side
 
 
 def _integrated(side: Any) -> Any:
@@ -115,7 +122,7 @@ def rational_identity(
         }  # fmt: skip
         if rests_on:
             certificate["rests on"] = rests_on
-        return Finding("holds", "symbolic", domain, what, whole, certificate)
+        return Finding("holds", "symbolic", domain, what, whole, certificate, relation="=")
     if witness is not None:
         point, value = witness
         return Finding(
@@ -126,8 +133,12 @@ def rational_identity(
                 "right": ["0", "0"], "relation": "=",
                 "rests on": "the difference of the two sides, with values for their functions",
             },
+            relation="=",
         )  # fmt: skip
-    return Finding("undecided", "symbolic", domain, f"{what}: zero at points, not as a polynomial")
+    return Finding(
+        "undecided", "symbolic", domain, f"{what}: zero at points, not as a polynomial",
+        relation="=",
+    )  # fmt: skip
 
 
 def _failure(made: Equation, names: Iterable[Any], seed: int) -> dict[str, Any] | None:
@@ -235,7 +246,7 @@ def positive_terms(polynomial: Any, domain: str, what: str) -> Finding:
         "kind": "positive", "polynomial": text,
         "coefficients": [terms[key] for key in sorted(terms)],
     }  # fmt: skip
-    return Finding("holds", "symbolic", domain, what, True, certificate)
+    return Finding("holds", "symbolic", domain, what, True, certificate, relation=">")
 
 
 def positive_on_interval(
@@ -262,18 +273,22 @@ def positive_on_interval(
         "holds", "symbolic", domain, what, True,
         {"kind": "sturm", "polynomial": text, "name": name, "interval": [str(low), str(high)],
          "values": [str(value) for value in values]},
+        relation=">",
     )  # fmt: skip
 
 
 def all_hold(findings: Iterable[Finding]) -> Finding:
     """One finding for several links: the first that does not hold, else all of them together.
 
-    A generator is followed no further than the first that does not hold.
+    A generator is followed no further than the first that does not hold. The links of a link take
+    its place.
     """
     kept: list[Finding] = []
+    links: list[Link] = []
     for found in findings:
+        links += found.links or [Link(found.relation, found.detail, found.outcome, found.strength)]
         if found.outcome != "holds":
-            return found
+            return replace(found, links=tuple(links))
         kept.append(found)
     weakest = max(
         kept, key=lambda item: ("symbolic", "box", "point", "sampled").index(item.strength)
@@ -282,4 +297,5 @@ def all_hold(findings: Iterable[Finding]) -> Finding:
         "holds", weakest.strength, kept[0].domain, "; ".join(item.detail for item in kept),
         all(item.whole for item in kept),
         {"kind": "links", "links": [dict(item.certificate or {}) for item in kept]},
+        links=tuple(links),
     )  # fmt: skip
