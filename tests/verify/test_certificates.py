@@ -6,6 +6,7 @@ import ast
 import copy
 import json
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,14 +16,17 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bounds.bound import find
+from bounds.arith.ball import Ball, precision
+from bounds.bound import bind, find
+from bounds.paper.fixed_order import earlier_epochs
 from bounds.setting import Setting
-from verify.certificates import checker, language
+from verify.certificates import checker, language, linearised
 from verify.certificates.checker import Malformed, Report, certify, check
 from verify.certificates.language import Balls, parse, write
 from verify.methods import formulas
 from verify.methods.enclosure import Formulas, ball, points, positive_on_box, rounded
 from verify.methods.neutral import neutral
+from verify.methods.slow_direction import BITS, estimate
 from verify.methods.symbolic import (
     Equation,
     identity,
@@ -30,9 +34,16 @@ from verify.methods.symbolic import (
     positive_terms,
     rational_identity,
 )
+from verify.statement import Run
+from verify.statements.logistic_conclusion import (
+    WITNESS,
+    above_the_truth_with_three_classes,
+    certificate,
+    printed_claim,
+)
 
 PUBLISHED = Path(__file__).parents[2] / "reports" / "published" / "audit.json"
-OWN = {"verify.certificates.language"}
+OWN = {"verify.certificates", "verify.certificates.language"}
 
 
 def good(made, outcome="holds"):
@@ -49,7 +60,7 @@ def refused(made, outcome="holds"):
     return bool(report.failed)
 
 
-@pytest.mark.parametrize("module", [checker, language])
+@pytest.mark.parametrize("module", [checker, language, linearised])
 def test_the_checker_imports_the_standard_library_and_flint_alone(module):
     for node in ast.walk(ast.parse(Path(module.__file__).read_text(encoding="utf-8"))):
         found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -59,6 +70,8 @@ def test_the_checker_imports_the_standard_library_and_flint_alone(module):
         for name in found:
             top = name.split(".")[0]
             assert top in sys.stdlib_module_names or top == "flint" or name in OWN
+        if isinstance(node, ast.ImportFrom) and node.module == "verify.certificates":
+            assert {alias.name for alias in node.names} == {"linearised"}
         assert not (isinstance(node, ast.Name) and node.id in ("eval", "exec", "__import__"))
 
 
@@ -237,6 +250,9 @@ SAMPLES = {
     "contained": ({"kind": "contained", "part": ["0 < x < 1", "n/b >= 2"],
                    "whole": ["n/b >= 2", "0 < x < 1"]}, "holds"),
 }  # fmt: skip
+SAMPLES["linearised"] = (
+    above_the_truth_with_three_classes(printed_claim, Run()).certificate, "fails",
+)  # fmt: skip
 SAMPLES["links"] = (
     {"kind": "links", "links": [SAMPLES["identity"][0], SAMPLES["point"][0]]}, "holds",
 )  # fmt: skip
@@ -343,6 +359,155 @@ def test_a_box_where_it_is_not_positive():
     made["formula"], made["box"] = "x**2 - 1/4", {"x": ["-1", "1"]}
     made["corners"] = [["3/4", "3/4"], ["3/4", "3/4"]]
     assert refused(made)
+
+
+# A run whose divergence exceeds Corollary 5.3.
+
+
+def _run(proof=None, **parameters):
+    """The witness with some parameters replaced, and the numbers it would then have to state."""
+    made = copy.deepcopy(SAMPLES["linearised"][0])
+    made["parameters"] |= parameters
+    made["proof"] |= proof or {}
+    return made
+
+
+def _restated(made):
+    with checker.precise(512):
+        return {**made, **{name: rounded(x) for name, x in linearised.numbers(made).items()}}
+
+
+KINDS = SAMPLES["linearised"][0]["parameters"]["shared records"].split("; ")
+W = SAMPLES["linearised"][0]["proof"]["W"]
+CONTRASTS = [["1", "0", "-1", "0", "0", "0"], ["0", "1", "0", "-1", "0", "0"],
+             ["1", "0", "1", "0", "-2", "0"], ["0", "1", "0", "1", "0", "-2"]]  # fmt: skip
+
+
+def test_the_bound_and_the_divergence_are_those_of_the_prover():
+    made = SAMPLES["linearised"][0]
+    assert _restated(made) == made
+    assert Fraction(made["left"][0]) > Fraction(3, 2) * Fraction(made["right"][1])
+    assert refused(made, "holds")
+
+
+def test_a_weaker_witness_passes_once_its_numbers_are_its_own():
+    weaker = _run(sigma_mul="1E+10")
+    assert refused(weaker, "fails")
+    assert good(_restated(weaker), "fails")
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"sigma_mul": "5.5E+9"}, "is not within"),  # half of the noise: other numbers
+        ({"n": str(61 * 10**10 + 1), "shared records": "; ".join(KINDS[1:])}, "push a run out"),
+        ({"lambda": "0"}, "lambda, eta, sigma_mul and the radius are positive"),
+        ({"lambda": "1E-9"}, "positive first entry"),
+        ({"lambda": "0.1"}, "kappa"),
+        ({"lambda": "0.00043"}, "push a run out"),
+        ({"proof": {"W": CONTRASTS}}, "least on the diagonal"),
+        ({"proof": {"W": [W[1], W[0], *W[2:]]}}, "least on the diagonal"),
+        ({"proof": {"W": [W[0], W[0], *W[2:]]}}, "independent"),
+        ({"proof": {"W": W[:3]}}, "four rows"),
+        ({"proof": {"W": [["1", *row[1:]] for row in W]}}, "add up to zero"),
+        ({"proof": {"radius": "0.1"}}, "every shared record is clipped"),
+        ({"proof": {"radius": "1E-4"}}, "do not push a run out"),
+        ({"proof": {"radius": "1E-10"}}, "mean stays inside"),
+        ({"proof": {"radius": "1E-8"}}, "exceeds the errors"),
+        ({"proof": {"radius": "-2E-7"}}, "positive"),
+        ({"S_g": "2", "lambda": "0.0044"}, "every shared record is clipped"),
+        ({"eta": "6E-11"}, "h n d < 1"),
+        ({"eta": "1.2E-11", "lambda": "0.06"}, "h n kappa"),
+        ({"eta": "1"}, "eta <"),
+        ({"eta": "1E-25"}, "exceeds the errors"),
+        ({"K": "1"}, "exceeds the errors"),
+        ({"K": "0"}, "whole number"),
+        ({"sigma_mul": "1.9"}, "eps_0"),
+        ({"differing record": "(1.8, 1); (1.8, 1)"}, "exceeds the errors"),
+        ({"differing record": "(1.8, 1); (3.6, 1)"}, "differing record is clipped"),
+        ({"differing record": "(1.8, 1)"}, "two versions"),
+        ({"differing record": "(1.8, 1); (1.5, 4)"}, "a label is"),
+        ({"shared records": ", ".join(KINDS)}, "a list like"),
+        ({"L": "4"}, "largest feature"), ({"n": "7"}, "counts all records"),
+        ({"alpha": "3"}, "order 2"), ({"b": "2"}, "one record"), ({"classes": "2"}, "three"),
+        ({"start": "(1, 0); (-1, 0); (0, 1)"}, "the start adds up to zero"),
+    ],
+)  # fmt: skip
+def test_wrong_witnesses_are_refused_and_the_condition_is_named(changed, says):
+    with pytest.raises(Malformed, match=says):
+        checker.check_linearised(_run(**changed), "fails")
+
+
+def test_where_the_bound_is_larger_nothing_is_refuted():
+    # A fifth of the noise: the divergence grows like a logarithm, the bound like its argument.
+    made = _restated(_run(sigma_mul="2.2E+9"))
+    assert Fraction(made["left"][0]) < Fraction(made["right"][1])
+    with pytest.raises(Malformed, match="bound and divergence"):
+        checker.check_linearised(made, "fails")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"epochs": 10**31}, {"radius": Fraction(6, 10**8)}, {"noise": Fraction(10**10)},
+        {"step": Fraction(1, 10**39)}, {"decay": Fraction(1, 50)}, {"clip": Fraction(1, 11)},
+        {"second": (Fraction(-7, 2), 1)},
+    ],
+)  # fmt: skip
+def test_two_programs_in_two_systems_of_coordinates_agree(changed):
+    problem = replace(WITNESS, **changed)
+    with checker.precise(BITS):
+        found = estimate(problem)
+        made = certificate(problem, found, printed_claim(problem))
+    assert found.sound
+    assert _restated(made) == made
+
+
+def test_two_programs_draw_the_same_line():
+    # The radius at which errors may push a run out, by halving.
+    low, high = Fraction(1, 10**6), Fraction(1, 10**4)
+    for _ in range(50):
+        middle = (low + high) / 2
+        try:
+            checker.check_linearised(_run({"radius": str(middle)}), "fails")
+        except Malformed as error:
+            low, high = (low, middle) if "push a run out" in str(error) else (middle, high)
+    assert low > Fraction(1, 10**6) and high < Fraction(1, 10**4)
+    with checker.precise(BITS):
+        stay = [
+            estimate(replace(WITNESS, radius=r)).conditions["runs stay in the neighbourhood"]
+            for r in (low, high)
+        ]
+    assert stay == [True, False]
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+@pytest.mark.parametrize("epochs", [1, 2, 5])
+def test_the_bound_is_at_least_what_is_printed(n, epochs):
+    made = _run(n=str(n), K=str(epochs), eta="1/5", sigma_mul="3",
+                **{"shared records": f"(1, 1) x {n - 1}", "differing record": "(1, 1); (-1, 2)",
+                   "lambda": "1/4", "L": "1"})  # fmt: skip
+    setting = Setting.of(n=n, b=1, epochs=epochs, eta="1/5", lambda_="1/4", beta="5/4",
+                         sensitivity="1/5", alpha=2).with_noise_multiplier(Fraction(3))  # fmt: skip
+    with precision(256):
+        bound = linearised.printed_bound(linearised.read(made))
+        p = bind(find("cor-5.3").check(setting), Ball(256))
+        first, e = 2 * earlier_epochs(p, Ball), ball(Fraction(4, 9))
+        assert bound >= find("cor-5.3").printed(p, Ball)
+        assert bound.overlaps(first + e * (1 + e) * (1 + ball(n).log()) / n)
+
+
+def test_the_power_series_are_the_derivatives():
+    with checker.precise(200):
+        start, step = [Fraction(i, 7) - Fraction(5, 14) for i in range(6)], Fraction(1, 10**20)
+        at = linearised.local((Fraction(-3, 2), 1), start)
+        for k in range(6):
+            moved = [v + step * (i == k) for i, v in enumerate(start)]
+            after = linearised.local((Fraction(-3, 2), 1), moved).u
+            for place in range(6):
+                slope = (after[place] - at.u[place]) / ball(step)
+                assert abs(slope - at.slope[k][place]) < 1e-15
+        assert abs(sum(x * x for x in at.u) - 1) < 1e-50
 
 
 # The prover's side.
@@ -481,6 +646,8 @@ def test_a_refutation_rests_on_its_witness(tmp_path):
              "left": ["2", "2"], "right": ["1", "1"], "relation": "<="}  # fmt: skip
     report = _audit(tmp_path, {**BARE, **fails}, {**fails, "certificate": shown}, verdict="refuted")
     assert report.certificates_alone == ["eq-1"]
+    exceeded = {**fails, "certificate": SAMPLES["linearised"][0]}
+    assert _audit(tmp_path, exceeded, verdict="refuted").certificates_alone == ["eq-1"]
     derived = {**fails, "certificate": shown, "obligation": "derived"}
     assert _audit(tmp_path, {**BARE, **fails}, derived, verdict="refuted").sympy_too
 

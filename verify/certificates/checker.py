@@ -10,6 +10,8 @@ formulas. The kinds:
     point       two sides at one exact point and the relation that they are claimed to stand in
     points      formulas at many exact points: relations between them, and their values
     boxes       a formula that is positive on a box, by subdivision
+    contained   conditions that all stand in another list of conditions
+    linearised  a run of DP-SGD whose divergence exceeds Corollary 5.3, by its linear part
     links       several of these, all of which are needed
 
 A certificate with a text under "rests on" says that something besides was left to the prover.
@@ -28,6 +30,7 @@ from typing import Any
 
 import flint
 
+from verify.certificates import linearised
 from verify.certificates.language import (
     Balls,
     Malformed,
@@ -40,6 +43,8 @@ from verify.certificates.language import (
     names,
     number,
     parse,
+    rational,
+    sure,
 )
 
 POINTS = 8
@@ -261,12 +266,6 @@ def decided(question: Callable[[int], object]) -> None:
     raise Malformed(f"not decided at {PRECISIONS[-1]} bits: {last}")
 
 
-def sure(yes: bool, no: bool, wrong: str) -> None:
-    """Three-valued: pass, `Malformed`, or `Undecided`."""
-    if not yes:
-        raise Malformed(wrong) if no else Undecided(wrong)
-
-
 def related(x: Any, relation: str, y: Any, where: str) -> None:
     """Raise unless x relation y."""
     if not (exact(x) and exact(y)):
@@ -328,11 +327,6 @@ def exponent(x: Any) -> int:
     size = Fraction(int(x.p), int(x.q))
     e = len(str(size.numerator)) - len(str(size.denominator))
     return e if size >= Fraction(10) ** e else e - 1
-
-
-def rational(x: Fraction) -> Any:
-    """As a number of python-flint."""
-    return flint.fmpq(x.numerator, x.denominator)
 
 
 def check_point(made: Mapping[str, Any], outcome: str) -> None:
@@ -460,6 +454,20 @@ def check_contained(made: Mapping[str, Any]) -> None:
             raise Malformed(f"{text[:60]!r} does not stand in the whole")
 
 
+def check_linearised(made: Mapping[str, Any], outcome: str) -> None:
+    """Raise `Malformed` unless a run of Algorithm 2 exceeds the bound of Corollary 5.3."""
+    if outcome != "fails":
+        raise Malformed("this kind shows that the bound fails, nothing else")
+
+    def question(bits: int) -> None:
+        found = linearised.numbers(made)
+        for name, value in found.items():
+            enclosed(value, made[name], f" ({name})")
+        related(found["right"], "<", found["left"], " (bound and divergence)")
+
+    decided(question)
+
+
 # All of an audit.
 
 CHECKS: dict[str, Callable[[Mapping[str, Any], str], None]] = {
@@ -471,6 +479,7 @@ CHECKS: dict[str, Callable[[Mapping[str, Any], str], None]] = {
     "points": check_points,
     "boxes": lambda made, _: check_boxes(made),
     "contained": lambda made, _: check_contained(made),
+    "linearised": check_linearised,
 }
 WHOLE_RANGE = ("identity", "definition", "positive", "sturm", "boxes", "contained")
 

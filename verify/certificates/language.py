@@ -40,6 +40,12 @@ class Undecided(ValueError):
     """The balls are too wide to tell; more precision may do."""
 
 
+def sure(yes: bool, no: bool, wrong: str) -> None:
+    """Three-valued: pass, `Malformed`, or `Undecided`."""
+    if not yes:
+        raise Malformed(wrong) if no else Undecided(wrong)
+
+
 # Reading and writing.
 
 _TOKEN = re.compile(
@@ -59,6 +65,11 @@ def number(text: str) -> Fraction:
         return Fraction(text)
     except ZeroDivisionError:
         raise Malformed(f"{text[:40]!r} has denominator 0") from None
+
+
+def rational(x: Fraction) -> Any:
+    """As a number of python-flint."""
+    return flint.fmpq(x.numerator, x.denominator)
 
 
 class _Reader:

@@ -23,6 +23,9 @@ deviation of at most `spread` under the second law, and
     R_2 >= log(1 + chi^2) >= log(1 + gap^2/spread^2)
 
 (Hammersley, Chapman and Robbins), for the mixture over orders as for every order.
+
+Every inequality is proved in verify/certificates/GRAMMAR.md, under `linearised`. The checker there
+computes the same numbers in other coordinates, with derivatives by power series.
 """
 
 from __future__ import annotations
@@ -39,8 +42,10 @@ from verify.methods.enclosure import ball
 
 BITS = 600
 CLASSES = 3
-DIGITS = 24
+DIGITS = 20  # decimals of the start
+COARSE = 12  # decimals of W, which every machine's eigenvectors agree in
 Record = tuple[Fraction, int]
+Row = Sequence[Fraction]
 
 
 @dataclass(frozen=True)
@@ -69,10 +74,14 @@ class Problem:
         return sum(count for _, count in self.shared) + 1
 
     @property
-    def feature_norm2(self) -> Fraction:
-        """L^2: the largest squared feature."""
-        features = [record[0] for record, _ in self.shared] + [self.first[0], self.second[0]]
-        return max(x * x for x in features)
+    def largest_feature(self) -> Fraction:
+        """L."""
+        return max(abs(x) for x, _ in [*(of for of, _ in self.shared), self.first, self.second])
+
+    @property
+    def smoothness(self) -> Fraction:
+        """beta = (L^2 + 1)/2, without the regularisation."""
+        return (self.largest_feature**2 + 1) / 2
 
 
 def _basis() -> Any:
@@ -145,32 +154,57 @@ def _exact(theta: Sequence[Sequence[Fraction]]) -> Any:
     return flint.arb_mat([[ball(v) for v in row] for row in theta])
 
 
-def _round(x: Any) -> Fraction:
-    """A decimal fraction next to the midpoint of a ball."""
-    scaled = (x.mid() * flint.arb(10) ** DIGITS).mid()
-    mantissa, exponent = (int(v) for v in scaled.man_exp())
-    whole = mantissa << exponent if exponent >= 0 else mantissa >> -exponent
-    return Fraction(whole, 10**DIGITS)
+def _fraction(x: Any) -> Fraction:
+    """The midpoint of a ball."""
+    mantissa, exponent = (int(v) for v in x.mid().man_exp())
+    return mantissa * Fraction(2) ** exponent
 
 
-def stationary(problem: Problem) -> tuple[tuple[Fraction, Fraction], ...]:
+def _decimals(rows: Sequence[Row], digits: int) -> tuple[Row, ...]:
+    """Rows of three classes, rounded to decimals that add up to zero."""
+    first, second = (tuple(Fraction(round(v, digits)) for v in row) for row in rows[:2])
+    return first, second, tuple(-v - u for v, u in zip(first, second, strict=True))
+
+
+def stationary(problem: Problem) -> tuple[Row, ...]:
     """A rational point of sum zero where the field is nearly zero, by Newton's iteration."""
-    rows = [tuple(Fraction(v) for v in row) for row in problem.guess]
+    rows: tuple[Row, ...] = tuple(tuple(Fraction(v) for v in row) for row in problem.guess)
     for _ in range(60):
         centre = [sum((row[k] for row in rows), start=Fraction(0)) / CLASSES for k in range(2)]
-        rows = [tuple(row[k] - centre[k] for k in range(2)) for row in rows]
+        rows = _decimals(
+            [[v - m for v, m in zip(row, centre, strict=True)] for row in rows], DIGITS
+        )
         value, slope = field(problem, _exact(rows))
         shift = flint.arb_mat(4, 4, [v.mid() for v in slope.entries()]).solve(value)
         size = max(abs(float(v.mid())) for v in shift.entries())
         damp = flint.arb(1) if size < 0.1 else flint.arb(1) / 4
         step = _basis() * flint.arb_mat(2, 2, shift.entries())
-        rows = [
-            tuple(rows[i][k] - _round(step[i, k] * damp) for k in range(2)) for i in range(CLASSES)
-        ]
+        rows = tuple(
+            tuple(v - _fraction(step[i, k] * damp) for k, v in enumerate(row))
+            for i, row in enumerate(rows)
+        )
         if size < 10.0 ** (5 - DIGITS):
             break
-    first, second = rows[0], rows[1]
-    return (first, second, (-first[0] - second[0], -first[1] - second[1]))  # type: ignore[return-value]
+    return _decimals(rows, DIGITS)
+
+
+def _diagonaliser(slope: Any) -> tuple[tuple[Row, ...], ...]:
+    """Rows that nearly diagonalise a 4 x 4 ball matrix, the least rate first, as 3 x 2 decimals.
+
+    From the eigenvectors in floating point: what stays off the diagonal is an error.
+    """
+    middle = np.array([[float(slope[i, j].mid()) for j in range(4)] for i in range(4)])
+    _, vectors = np.linalg.eig(middle)
+    inverse = np.linalg.inv(np.real(vectors))
+    inverse /= np.linalg.norm(inverse, axis=1, keepdims=True)
+    shown = np.real(np.diag(inverse @ middle @ np.linalg.inv(inverse)))
+    basis = np.array([[float(v) for v in row] for row in _basis().table()])
+    return tuple(
+        _decimals(
+            [[Fraction(float(v)) for v in line] for line in basis @ row.reshape(2, 2)], COARSE
+        )
+        for row in inverse[np.argsort(shown)]
+    )
 
 
 def _norm(entries: Sequence[Any]) -> Any:
@@ -180,9 +214,13 @@ def _norm(entries: Sequence[Any]) -> Any:
 
 @dataclass(frozen=True)
 class Estimates:
-    """What was shown; `gap` and `spread` are balls, valid where `conditions` all hold."""
+    """What was shown; `gap` and `spread` are balls, valid where `conditions` all hold.
 
-    centre: tuple[tuple[Fraction, Fraction], ...]
+    centre: 3 x 2, the start. turn: the four rows of W, 3 x 2 each.
+    """
+
+    centre: tuple[Row, ...]
+    turn: tuple[tuple[Row, ...], ...]
     rates: tuple[Any, ...]
     gap: Any
     spread: Any
@@ -211,14 +249,8 @@ def estimate(problem: Problem) -> Estimates:
     centre = stationary(problem)
     theta = _exact(centre)
     residual, slope = field(problem, theta)
-    # Rational W from the eigenvectors in floating point; what is off the diagonal is an error.
-    middle = np.array([[float(slope[i, j].mid()) for j in range(4)] for i in range(4)])
-    _, vectors = np.linalg.eig(middle)
-    inverse = np.linalg.inv(np.real(vectors))
-    inverse /= np.linalg.norm(inverse, axis=1, keepdims=True)
-    shown = np.real(np.diag(inverse @ middle @ np.linalg.inv(inverse)))
-    inverse = inverse[np.argsort(shown)]
-    w = flint.arb_mat([[ball(Fraction(float(v))) for v in row] for row in inverse])
+    turn = _diagonaliser(slope)
+    w = flint.arb_mat([(_basis().transpose() * _exact(row)).entries() for row in turn])
     back = w.inv()
     turned = w * slope * back
     rates = tuple(turned[i, i].mid() for i in range(4))
@@ -239,19 +271,18 @@ def estimate(problem: Problem) -> Estimates:
         # |D^2 (r/|r|)| <= |D^2 r|/|r| + (2/sqrt 3)(|Dr|/|r|)^2, |D^2 r| <= 1, |Dr| <= 1/2.
         second = item.size**2 * (1 / low + 1 / (2 * flint.arb(3).sqrt() * low * low))
         bend += second * ball(Fraction(count, n)) / 2
-    lipschitz = ball(problem.feature_norm2 + 1) / (2 * clip)
+    lipschitz = ball(problem.smoothness) / clip
 
     pull = h * n
     steps = flint.arb(problem.epochs)
     # Movement within an epoch: |theta_j - theta_0| <= 4 h n + 2 h s max |S_j|, Doob for the noise.
     stray = pull * (lipschitz + decay) * (4 * pull + 8 * h * s * flint.arb(n).sqrt())
 
-    drift, deviation, largest = flint.arb(0), flint.arb(0), flint.arb(0)
+    drift, deviation = flint.arb(0), flint.arb(0)
     for i in range(4):
         row = [w[i, k] for k in range(4)]
         size2 = sum((v * v for v in row), start=flint.arb(0))
         variance = h * s * s * size2 / (rates[i] * (2 - pull * rates[i]))
-        largest = variance.max(largest)
         # |ghat_z| <= 1.
         drift += size2 / (n * rates[i]) ** 2
         deviation += variance
@@ -265,7 +296,7 @@ def estimate(problem: Problem) -> Estimates:
     damp = (off + 2 * wn * bend * bn * bn * radius + own) / mu
     source = (off * m2 + wn * (2 * bend * bn * bn * m4 * m4 + size_r) + own * m2) / mu
     error = (source + wn * steps * stray) / (1 - damp)
-    gaussian = 8 * (steps + 1) * (-((radius - mean) ** 2) / (8 * largest)).exp()
+    gaussian = 8 * steps * (-((radius - mean) ** 2) / (8 * deviation)).exp()
     escape = gaussian + wn * steps * stray / quarter
     total = error + whole * escape.sqrt() + m4 * escape.sqrt().sqrt()
 
@@ -278,7 +309,7 @@ def estimate(problem: Problem) -> Estimates:
     sd = (h * s * s * size2 / (mu * (2 - pull * mu))).sqrt()
     conditions = {
         "the mean field is attracting": bool(mu > 0) and all(bool(r >= mu) for r in rates),
-        "steps are small": bool(pull * max(rates, key=float) < 1)
+        "steps are small": all(bool(pull * rate < 1) for rate in rates)
         and bool(pull * decay < flint.arb(1) / 2),
         "kappa |theta| <= 1 in the neighbourhood": bool(decay * reach <= 1),
         "clipping is active in the neighbourhood": all(
@@ -288,4 +319,6 @@ def estimate(problem: Problem) -> Estimates:
         "errors contract": bool(damp < 1),
         "gap exceeds the errors": bool(separation > 2 * total),
     }  # fmt: skip
-    return Estimates(centre, rates, separation - 2 * total, sd + total, total, escape, conditions)
+    return Estimates(
+        centre, turn, rates, separation - 2 * total, sd + total, total, escape, conditions
+    )
