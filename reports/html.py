@@ -45,6 +45,10 @@ _SEVERITY_TITLES = {
     "step": "Steps that are wrong, with conclusions that stand another way",
     "misprint": "Misprints",
 }
+# Parameters as a reader writes them, where their names are those of the flags.
+_NAMES = {"sigma2": "sigma^2", "lambda_": "lambda", "epochs": "K", "sensitivity": "S_g"}
+_AGAINST = re.compile(r":? -?[\d.]+(?:e[-+]?\d+)? against -?[\d.]+(?:e[-+]?\d+)?(?= |;|,|$)")
+_LONG = 40  # characters of a number that a reader would type
 _DECISIVE = ("valid", "constants", "restated", "well-posed", "derived")
 
 
@@ -62,7 +66,17 @@ class Witness:
     relation: str
     others: tuple[tuple[str, str], ...]
     detail: str
-    domain: str
+    formulas: tuple[str, str] | None = None
+
+    @property
+    def short(self) -> tuple[tuple[str, str], ...]:
+        """The parameters that one types."""
+        return tuple(pair for pair in self.parameters if len(pair[1]) <= _LONG)
+
+    @property
+    def long(self) -> tuple[tuple[str, str], ...]:
+        """What is copied rather, with all else that was found."""
+        return (*(pair for pair in self.parameters if len(pair[1]) > _LONG), *self.others)
 
 
 @dataclass(frozen=True)
@@ -82,11 +96,25 @@ class Group:
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a derivation: is it true, and does it follow?"""
+    """One line of a derivation: is it true, and does it follow from the reason given?"""
 
     record: StatementRecord
+    relation: str
+    reasons: tuple[str, ...]
     true: tuple[Evidence, ...]
     follows: tuple[Evidence, ...]
+
+    @property
+    def proved(self) -> bool:
+        """Whether its truth is proved without the step before it."""
+        return all(item.outcome == "holds" for item in self.true) and any(
+            item.whole for item in self.true
+        )
+
+    @property
+    def derived(self) -> bool:
+        """Whether it follows, as far as was asked."""
+        return bool(self.follows) and all(item.outcome == "holds" for item in self.follows)
 
 
 # What a statement is called, and where it stands on the page.
@@ -99,20 +127,9 @@ def anchor(name: str) -> str:
     return "id-" + hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
-def title(record: StatementRecord) -> str:
-    """What a reader calls the statement; prose has no number and is named by where it stands."""
-    if record.label == record.id and record.kind == "prose":
-        words = record.id.split("-", 2)[-1].replace("-", " ")
-        where = "Abstract" if record.where == "0" else f"Section {record.where}"
-        return f"{where}: {words}"
-    if re.fullmatch(r"\(\d+\)", record.label):
-        return f"Equation {record.label}"
-    return record.label[:1].upper() + record.label[1:]
-
-
 def short(record: StatementRecord) -> str:
     """A label for a box of the map."""
-    name = title(record)
+    name = wording.title(record)
     for long, brief in (
         ("Equation ", ""), ("Theorem", "Thm"), ("Proposition", "Prop"), ("Corollary", "Cor"),
         ("Definition", "Def"), ("Algorithm", "Alg"), ("Figure", "Fig"), ("Footnote", "Fn"),
@@ -182,15 +199,21 @@ def witness(record: StatementRecord) -> Witness | None:
             if key not in ("kind", "parameters", "left", "right", "relation", "conditions")
             and isinstance(value, str | int | list)
         ]  # fmt: skip
-        parameters = tuple((str(k), _value(v)) for k, v in found["parameters"].items())
+        parameters = tuple(
+            (_NAMES.get(str(key), str(key)), _value(value))
+            for key, value in found["parameters"].items()
+        )
+        sides = [_value(found.get(side, "")) for side in ("left", "right")]
+        written = found.get("formulas")
+        written = written if isinstance(written, Mapping) else {}
+        formulas = tuple(str(written.get(side, "")) for side in ("left", "right"))
         return Witness(
-            parameters, _value(found.get("left", "")), _value(found.get("right", "")),
-            str(found.get("relation", "")), tuple(others), item.detail, item.domain,
+            parameters, sides[0], sides[1], str(found.get("relation", "")), tuple(others),
+            # The numbers stand above already.
+            _AGAINST.sub("", item.detail, count=1) if all(sides) else item.detail,
+            (formulas[0], formulas[1]) if all(formulas) else None,
         )  # fmt: skip
-    if failing:
-        item = failing[0]
-        return Witness((), "", "", "", (), item.detail, item.domain)
-    return None
+    return Witness((), "", "", "", (), failing[0].detail) if failing else None
 
 
 def _point(value: object) -> Mapping[str, Any] | None:
@@ -222,6 +245,8 @@ def _value(value: object) -> str:
             if len(rounded) == 1:
                 return rounded.pop()
         return f"{low} to {high}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_value, value))
     return str(value)
 
 
@@ -238,24 +263,26 @@ def derivations(audit: Audit) -> list[tuple[str, list[Step]]]:
             if found is None:
                 continue
             name = found.group(1).replace("_", " ").replace("lsi", "LSI")
+            true = tuple(i for i in printed if i.obligation in _DECISIVE[:-1])
+            follows = tuple(i for i in printed if i.obligation == "derived")
             chains.setdefault(name, {})[record.id] = Step(
                 record,
-                tuple(i for i in printed if i.obligation in _DECISIVE[:-1]),
-                tuple(i for i in printed if i.obligation == "derived"),
-            )
+                next((i.relation for i in printed if i.relation), ""),
+                tuple(dict.fromkeys(i.reason for i in follows or true if i.reason)),
+                true, follows,
+            )  # fmt: skip
     return [(name, list(steps.values())) for name, steps in chains.items()]
 
 
-def links(item: Evidence) -> list[tuple[str, str]]:
-    """What a piece of evidence says link by link, where it has as many reasons as links."""
-    listed = item.certificate.get("links") if isinstance(item.certificate, Mapping) else None
-    said = item.detail.split("; ")
-    if not isinstance(listed, list | tuple) or len(said) != len(listed) or len(said) < 2:
-        return []
-    return [
-        (text, str(link.get("kind", "")) if isinstance(link, Mapping) else "")
-        for text, link in zip(said, listed, strict=True)
-    ]
+def answers(items: Iterable[Evidence]) -> list[tuple[str, str, str]]:
+    """What was found, how strongly and of which part, once each."""
+    return list(dict.fromkeys((item.outcome, item.strength, item.part) for item in items))
+
+
+def signs(relation: str) -> str:
+    """Relations as a reader writes them."""
+    known = {"<=": "≤", ">=": "≥", "!=": "≠"}
+    return ", ".join(known.get(sign, sign) for sign in relation.split(", "))
 
 
 # The map.
@@ -298,14 +325,7 @@ def paper_map(audit: Audit, *, whole: bool) -> Markup:
 
 def figure_svg(series: Series) -> Markup:
     """A figure's curves as inline SVG, without identifiers that could meet others."""
-    drawn = replace(series, title=plot_title(series))
-    return inline_svg(plots.svg(drawn), anchor(f"figure {series.id}"), plot_title(series))
-
-
-def plot_title(series: Series) -> str:
-    """A figure's title; the audit's own names for the paper's figures are written out."""
-    found = re.fullmatch(r"figure-(\d+)([a-z]?)", series.title)
-    return f"Figure {found[1]} ({found[2]})" if found else series.title
+    return inline_svg(plots.svg(series), anchor(f"figure {series.id}"), series.title)
 
 
 _PRESENTATION = {
@@ -513,11 +533,11 @@ def render(audit: Audit) -> str:
     reached = touched(audit)
     shown = certificates(audit)
     environment.filters |= {
-        "formula": formula, "prose": _typeset, "title": title,
+        "formula": formula, "prose": _typeset, "title": wording.title,
         "anchor": anchor, "sentence": sentence, "duration": _duration, "rounded": rounded,
-        "embedded": _embedded, "file_name": file_name, "strengths": strengths, "links": links,
+        "embedded": _embedded, "file_name": file_name, "strengths": strengths, "signs": signs,
+        "answers": answers,
         "plot": figure_svg, "csv": functools.partial(figure_csv, audit=audit),
-        "plot_title": plot_title,
     }  # fmt: skip
     style = "\n".join(filter(None, (_read("style.css"), _read("explorer.css"))))
     script = "\n".join(filter(None, (_read("page.js"), _read("explorer.js"))))
@@ -527,6 +547,8 @@ def render(audit: Audit) -> str:
         severity_titles=_SEVERITY_TITLES, bars=drawn,
         most=max((bar.number for bar in drawn), default=1),
         counts=wording.counts(audit.statements), meaning=wording.MEANING,
+        letters=wording.LETTERS, figures=wording.figures(audit),
+        said_of=functools.partial(wording.said_of, statements=audit.statements),
         severity_meaning=wording.SEVERITY_MEANING, mutants=wording.mutants(audit.statements),
         unchecked=[r for r in audit.statements if wording.not_checked(r)],
         again=functools.partial(wording.again, effort=audit.effort, seed=audit.seed),

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from reports.records import SCHEMA, Audit, Curve, Evidence, Mutants, Series, StatementRecord
+from reports.records import SCHEMA, Audit, Curve, Evidence, Link, Mutants, Series, StatementRecord
 
 SUFFIX = ".json"
 
@@ -90,9 +90,13 @@ def _statement(item: dict[str, Any]) -> StatementRecord:
             "mutants": mutants and Mutants(mutants["tried"], tuple(mutants["survived"])),
             "impact": tuple(item["impact"]),
             "rests_on": tuple(item["rests_on"]),
-            "evidence": tuple(Evidence(**piece) for piece in item["evidence"]),
+            "evidence": tuple(map(_evidence, item["evidence"])),
         }
     )
+
+
+def _evidence(item: dict[str, Any]) -> Evidence:
+    return Evidence(**{**item, "links": tuple(Link(**link) for link in item.get("links", ()))})
 
 
 def _series(item: dict[str, Any]) -> Series:

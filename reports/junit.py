@@ -40,7 +40,7 @@ def _case(record: StatementRecord, effort: str, seed: int) -> ElementTree.Elemen
         made.text = _clean("\n".join(f"{item.check}: {item.detail}" for item in broken))
     elif record.verdict == "refuted":
         made = ElementTree.SubElement(
-            case, "failure", message=_clean(wording.headline(record)),
+            case, "failure", message=_clean(wording.headline([record])),
             type=_clean(record.severity or "refuted"),
         )  # fmt: skip
         lines = [f"printed: {record.printed}"]
@@ -53,7 +53,8 @@ def _case(record: StatementRecord, effort: str, seed: int) -> ElementTree.Elemen
     out = ElementTree.SubElement(case, "system-out")
     told = [
         f"{item.about} {item.obligation}: {item.outcome} ({item.strength}) on {item.domain}; "
-        f"{item.detail}" for item in record.evidence
+        + "; ".join(filter(None, (item.reason.rstrip("."), item.detail)))
+        for item in record.evidence
     ]  # fmt: skip
     told.append(wording.again(record, effort, seed))
     out.text = _clean("\n".join(told))

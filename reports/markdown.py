@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from reports import jsonfile, plots, wording
-from reports.records import Audit, Curve, Series
+from reports.records import Audit, Curve, Evidence, Series, StatementRecord
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 SUFFIX = ".md"
@@ -39,6 +39,23 @@ def _short(value: str) -> str:
     return f"{Decimal(value):.5g}"
 
 
+def found(item: Evidence) -> str:
+    """What a piece of evidence found, link by link where it has links."""
+    if not item.links:
+        return escape(item.detail)
+    return "<br>".join(
+        f"{number}. {escape(link.reason)} ({escape(', '.join(filter(None, told)))})"
+        for number, link in enumerate(item.links, 1)
+        for told in [(link.relation, link.outcome, link.strength)]
+    )
+
+
+def _rests(group: list[StatementRecord]) -> list[str]:
+    """What rests on any of a group, and is not of it."""
+    own = {record.id for record in group}
+    return [name for name in dict.fromkeys(i for r in group for i in r.impact) if name not in own]
+
+
 def write(audit: Audit, path: Path) -> list[Path]:
     """Write the page and, in a folder `figures` beside it, the figures that it shows.
 
@@ -59,17 +76,24 @@ def render(audit: Audit) -> str:
     environment = Environment(undefined=StrictUndefined, trim_blocks=False, autoescape=False)
     environment.filters["md"] = escape
     environment.filters["cell"] = escape
+    environment.filters |= {
+        "title": wording.title, "finding": wording.finding, "corrections": wording.corrections,
+    }  # fmt: skip
     source = resources.files("reports").joinpath("templates/audit.md.j2").read_text("utf-8")
     context: dict[str, Any] = {
         "audit": audit,
         "counts": wording.counts(audit.statements),
         "meaning": wording.MEANING,
         "severity": wording.SEVERITY_MEANING,
-        "refuted": wording.by_impact(audit.statements),
+        "groups": wording.together(wording.by_impact(audit.statements)),
+        "rests": _rests,
+        "letters": wording.LETTERS,
         "checked": [r for r in audit.statements if not wording.not_checked(r)],
         "unchecked": [r.id for r in audit.statements if wording.not_checked(r)],
         "mutants": wording.mutants(audit.statements),
         "rows": rows,
+        "found": found,
+        "figures": wording.figures(audit),
         "again": wording.again,
         "folder": FIGURES,
     }

@@ -47,6 +47,7 @@ _REFERENCES = {
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 # Longest number of words that a bracket may hold and still be a formula.
 _WORDS = 5
+_MEMBERS = 5  # of a set in braces, from which on its members are set one by one
 # No formula is longer; a text that is stays plain, so that the time spent on it is bounded.
 _LONGEST = 4000
 # Beyond these widths, in em, a line may break before a relation, a plus or a minus, a factor.
@@ -65,6 +66,7 @@ _LEXEME = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_CLOSING = re.compile(r"[,.;:)]+(?=\s|$)")
 _GROUP = re.compile(
     r'<mrow><mo(?: stretchy="false")?>\(</mo>(.*)<mo(?: stretchy="false")?>\)</mo></mrow>',
     re.DOTALL,
@@ -173,10 +175,16 @@ def _convert(text: str, display: bool) -> tuple[str, float]:
             at = max(end, at + 1)
             continue
         out.append(escape(text[done : tokens[at].start]))
-        out.append("<wbr>".join(f"<math{style}>{chunk.markup}</math>" for chunk in chunks))
-        width = max(width, *(chunk.width for chunk in chunks))
         done = tokens[end - 1].end
-        at = end
+        # A comma or a full stop goes with the formula before it, or a line could begin with it.
+        closing = _CLOSING.match(text, done)
+        markups = [chunk.markup for chunk in chunks]
+        if closing:
+            markups[-1] += f"<mtext>{closing[0]}</mtext>"
+            done = closing.end()
+        out.append("<wbr>".join(f"<math{style}>{markup}</math>" for markup in markups))
+        width = max(width, *(chunk.width for chunk in chunks))
+        at = next((i for i in range(end, len(tokens)) if tokens[i].start >= done), len(tokens))
     out.append(escape(text[done:]))
     return "".join(out), width
 
@@ -281,6 +289,8 @@ def _closing_angle(tokens: Sequence[_Token], at: int) -> int:
 
 def _mathematical(tokens: Sequence[_Token], at: int, end: int) -> bool:
     inside = tokens[at + 1 : end]
+    if tokens[at].text == "{" and sum(item.text == "," for item in inside) >= _MEMBERS:
+        return False  # a list that must be able to break over lines
     words = sum(item.kind == "word" for item in inside)
     signs = sum(item.kind in ("name", "number") for item in inside)
     before = tokens[at - 1] if at else None

@@ -96,13 +96,9 @@ def _findings(page: Any, refuted: list[StatementRecord]) -> None:
     limit = page.h - MARGIN - 5
     groups = wording.together(refuted)
     for done, group in enumerate(groups):
-        text = wording.headline(group[0])
-        if len(group) > 1:
-            others = ", ".join(record.label for record in group[1:])
-            text = text.replace(group[0].label, f"{group[0].label}, with {others}", 1)
-        fix = wording.correction(group[0])
-        if fix:
-            text += f" Correction: {fix}."
+        text = " ".join([wording.headline(group), *(
+            f"{fix[0].upper()}{fix[1:]}." for fix in wording.corrections(group)[:1]
+        )])  # fmt: skip
         page.set_font("body", "", 7)
         size = 7 * 0.3528 * 1.25
         height = page.multi_cell(0, size, text, align="L", dry_run=True, output="HEIGHT")

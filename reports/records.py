@@ -6,7 +6,7 @@ Nothing here computes a verdict or a number; records are made by checks and read
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 SCHEMA = "hiddenstate-audit/1"
@@ -23,6 +23,25 @@ ROLES = ("bound", "exact", "derived", "stated", "band")
 EFFORTS = ("quick", "standard", "full")
 
 
+def _check(*fields: tuple[str, tuple[str, ...]]) -> None:
+    for value, allowed in fields:
+        if value not in allowed:
+            raise ValueError(f"{value!r} is none of {', '.join(allowed)}")
+
+
+@dataclass(frozen=True)
+class Link:
+    """One link of an argument: the relation of its sides, the reason, and what was found."""
+
+    relation: str
+    reason: str
+    outcome: str
+    strength: str
+
+    def __post_init__(self) -> None:
+        _check((self.outcome, OUTCOMES), (self.strength, STRENGTHS))
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What one check found.
@@ -31,6 +50,9 @@ class Evidence:
     part: which part of a statement with several claims.
     whole: whether `domain` is everything that the paper allows.
     certificate: data that others can re-check, or None.
+    relation: of a link of a derivation, the signs that it claims, such as "=, <="; "" for words.
+    reason: the argument that was put to the test.
+    links: that argument link by link, where it has several, up to the first that does not hold.
     """
 
     obligation: str
@@ -45,13 +67,12 @@ class Evidence:
     about: str = "printed"
     part: str = ""
     whole: bool = False
+    relation: str = ""
+    reason: str = ""
+    links: tuple[Link, ...] = ()
 
     def __post_init__(self) -> None:
-        for value, allowed in (
-            (self.obligation, OBLIGATIONS), (self.outcome, OUTCOMES), (self.strength, STRENGTHS),
-        ):  # fmt: skip
-            if value not in allowed:
-                raise ValueError(f"{value!r} is none of {', '.join(allowed)}")
+        _check((self.obligation, OBLIGATIONS), (self.outcome, OUTCOMES), (self.strength, STRENGTHS))
 
     def as_json(self) -> dict[str, Any]:
         """The contract's keys, then what this record adds."""
@@ -68,6 +89,9 @@ class Evidence:
             "about": self.about,
             "part": self.part,
             "whole": self.whole,
+            "relation": self.relation,
+            "reason": self.reason,
+            "links": [asdict(link) for link in self.links],
         }
 
 

@@ -13,11 +13,14 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
+from rich.table import Column, Table
+from rich.text import Text
 
 from reports import wording
 from reports.records import Audit
@@ -50,15 +53,32 @@ def table(
         made.add_column(name, justify=justify, overflow="fold", no_wrap=index < len(columns) - 1)
     for index, row in enumerate(rows):
         made.add_row(*row, style=styles[index] if styles else None)
-    console(file).print(made)
+    out = console(file)
+    if out.is_terminal:
+        out.print(made)
+        return
+    with out.capture() as shown:
+        out.print(made)
+    out.file.write("".join(f"{line.rstrip()}\n" for line in shown.get().splitlines()))
+
+
+class Rate(ProgressColumn):
+    """How many a second."""
+
+    def render(self, task: Task) -> Text:
+        """The rate, once there is one."""
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed:,.3g}/s", justify="right")
 
 
 def progress(file: IO[str] | None = None) -> Progress:
-    """A progress bar on standard error, with rate of progress and time left."""
+    """A progress bar on standard error, with the rate and the time left, within 80 columns."""
     stream = file if file is not None else sys.stderr
+    name = Column(width=22, no_wrap=True, overflow="ellipsis")
     return Progress(
-        TextColumn("{task.description:<24}"), BarColumn(bar_width=20), MofNCompleteColumn(),
-        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+        TextColumn("{task.description}", table_column=name), BarColumn(bar_width=10),
+        MofNCompleteColumn(), Rate(), TimeElapsedColumn(), TextColumn("left"),
+        TimeRemainingColumn(),
         console=Console(file=stream), disable=not stream.isatty(),
     )  # fmt: skip
 
@@ -73,7 +93,9 @@ def summary(audit: Audit, file: IO[str] | None = None) -> None:
     for name, number in tally.items():
         said = wording.MEANING[name]
         if name == "open" and unchecked:
-            said = f"{unchecked} of these have no checks yet; the others say what was tried"
+            said = "not checked in this run"
+            if unchecked < number:
+                said = f"{unchecked} {said}; the others say what was tried"
         rows.append([name, str(number), said])
         styles.append(STYLE[name])
     table([("verdict", "left"), ("statements", "right"), ("meaning", "left")], rows, file, styles)
@@ -83,11 +105,10 @@ def summary(audit: Audit, file: IO[str] | None = None) -> None:
     refuted = wording.by_impact(audit.statements)
     if refuted:
         out.print("Refuted as printed:", style="bold")
-        for record in refuted:
-            out.print(_fold(wording.headline(record), "  ", "    "), style=STYLE["refuted"])
-            fix = wording.correction(record)
-            if fix:
-                out.print(_fold(f"correction: {fix}", "    ", "      "))
+        for group in wording.together(refuted):
+            out.print(_fold(wording.headline(group), "  ", "    "), style=STYLE["refuted"])
+            for fix in wording.corrections(group):
+                out.print(_fold(fix, "    ", "      "))
     errors = [
         (record.id, item) for record in audit.statements for item in record.evidence
         if item.outcome == "error"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from reports.records import VERDICTS, StatementRecord
+from reports.records import VERDICTS, Audit, Series, StatementRecord
 
 MEANING = {
     "proved": "every obligation, for all parameters the paper allows, by symbols or by proof",
@@ -24,6 +25,20 @@ SEVERITY_MEANING = {
     "statement": "something a reader would rely on is false",
 }
 
+# What findings write for what, in the notation of the records.
+LETTERS = (
+    "n records, b of them in a batch, K epochs",
+    "l = n/b",
+    "m = floor(l/2)",
+    "p = b/n",
+    "A = eta Sg^2/(4 sigma^2 b^2)",
+    "x = eta lambda",
+    "c = 1 - eta lambda",
+    "q = c^2",
+    "s = (alpha-1) alpha A",
+    "j0 the batch of the record that differs, counted from 0",
+)
+
 _IMPACT = ("statement", "step", "misprint", None)
 
 
@@ -39,20 +54,53 @@ def by_impact(statements: Iterable[StatementRecord]) -> list[StatementRecord]:
     return sorted(refuted, key=lambda r: (_IMPACT.index(r.severity), -len(r.impact)))
 
 
-def headline(record: StatementRecord) -> str:
-    """A refuted statement in a sentence or two."""
-    what = record.finding or next(
+def figures(audit: Audit) -> list[Series]:
+    """The figures in the order of reading: the paper's, each with what was laid over it; others."""
+    place = {record.id: i for i, record in enumerate(audit.statements)}
+    paper = {record.id for record in audit.statements if record.kind == "figure"}
+    return sorted(
+        audit.series,
+        key=lambda s: (s.statement not in paper, place.get(s.statement, len(place)), s.id),
+    )
+
+
+def said_of(series: Series, statements: Iterable[StatementRecord]) -> list[StatementRecord]:
+    """What the paper says about one of its figures: the sentences that rest on it."""
+    return [r for r in statements if r.kind == "prose" and series.statement in r.rests_on]
+
+
+def title(record: StatementRecord) -> str:
+    """What a reader calls the statement; prose has no number and is named by where it stands."""
+    if record.label == record.id and record.kind == "prose":
+        words = record.id.split("-", 2)[-1].replace("-", " ")
+        where = "Abstract" if record.where == "0" else f"Section {record.where}"
+        return f"{where}: {words}"
+    if re.fullmatch(r"\(\d+\)", record.label):
+        return f"Equation {record.label}"
+    return record.label[:1].upper() + record.label[1:]
+
+
+def finding(record: StatementRecord) -> str:
+    """What was found wrong, in a sentence or two."""
+    return record.finding or next(
         (item.detail for item in record.evidence if item.outcome == "fails"), record.says
     )
-    return f"{record.label} ({record.severity}): {what}"
+
+
+def headline(group: Sequence[StatementRecord]) -> str:
+    """Refuted statements with one finding between them, and that finding."""
+    return f"{', '.join(map(title, group))} ({group[0].severity}): {finding(group[0])}"
 
 
 def together(refuted: Iterable[StatementRecord]) -> list[list[StatementRecord]]:
-    """Statements with the same finding and severity, side by side, in the order of the first."""
+    """Statements with the same finding and severity, side by side, in the order of the first.
+
+    What has a name comes before the equations that say the same.
+    """
     groups: dict[tuple[str, str | None], list[StatementRecord]] = {}
     for record in refuted:
         groups.setdefault((record.finding or record.id, record.severity), []).append(record)
-    return list(groups.values())
+    return [sorted(group, key=lambda r: r.kind == "equation") for group in groups.values()]
 
 
 def correction(record: StatementRecord) -> str:
@@ -60,6 +108,17 @@ def correction(record: StatementRecord) -> str:
     if record.correction is None:
         return ""
     return f"{record.correction['statement']} ({record.correction['verdict']})"
+
+
+def corrections(group: Iterable[StatementRecord]) -> list[str]:
+    """The corrections of a group, each once; where they differ, with what they correct."""
+    found: dict[str, StatementRecord] = {}
+    for record in group:
+        if correction(record):
+            found.setdefault(correction(record), record)
+    if len(found) == 1:
+        return [f"correction: {text}" for text in found]
+    return [f"correction of {title(record)}: {text}" for text, record in found.items()]
 
 
 def again(record: StatementRecord, effort: str, seed: int) -> str:
@@ -74,9 +133,10 @@ def mutants(statements: Iterable[StatementRecord]) -> str:
     if not tried:
         return ""
     rejected = sum(item.rejected for item in run)
+    said = "all" if rejected == tried else f"{rejected} ({100 * rejected / tried:.1f}%)"
     return (
         f"The checks were also run on {tried} wrong forms of {len(run)} statements, and rejected "
-        f"{rejected} of them ({100 * rejected / tried:.1f}%)."
+        f"{said} of them."
     )
 
 

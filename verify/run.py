@@ -16,7 +16,7 @@ from pebble import ProcessExpired, ProcessPool
 
 from reports.records import Audit, Evidence, Mutants, Series, StatementRecord
 from verify.registry import Registry, registry
-from verify.statement import Check, Run
+from verify.statement import Check, Finding, Run
 from verify.verdict import verdict
 
 QUICK = Run()
@@ -53,10 +53,8 @@ def attack(name: str, index: int, title: str, seed: int) -> bool:
 
 def broken(made: Check, about: str, outcome: str, why: str, seconds: float) -> Evidence:
     """Evidence for a check that gave none."""
-    return Evidence(
-        made.obligation, made.name, made.method, outcome, "sampled", "none", why, None, seconds,
-        about, made.part,
-    )  # fmt: skip
+    evidence, _ = made.record(Finding(outcome, "sampled", "none", why), about)
+    return replace(evidence, seconds=seconds)
 
 
 def _sentence(error: BaseException) -> str:
@@ -119,9 +117,11 @@ def audit(
         except KeyboardInterrupt:
             complete = False
             pool.stop()
+    waiting = {key[0] for key in todo if key not in got}
     statements = tuple(
         judge(known, name, [got[key][0] for key in todo if key[0] == name and key in got],
-              asked=not chosen or name in chosen, mutants=_survey(known, name, rejected))
+              asked=not chosen or name in chosen, finished=name not in waiting,
+              mutants=_survey(known, name, rejected))
         for name in known.inventory
     )  # fmt: skip
     series = tuple(piece for key in todo if key in got for piece in got[key][1])
@@ -162,9 +162,13 @@ def judge(
     evidence: list[Evidence],
     *,
     asked: bool = True,
+    finished: bool = True,
     mutants: Mutants | None = None,
 ) -> StatementRecord:
-    """One statement's record: verdicts are computed here, from evidence alone."""
+    """One statement's record: verdicts are computed here, from evidence alone.
+
+    finished: whether all of its checks have run; if not, only a refutation is a verdict.
+    """
     entry, declared = known.inventory[name], known.statements.get(name)
     common: dict[str, Any] = {
         "id": entry.id, "kind": entry.kind, "label": entry.label or entry.id,
@@ -180,9 +184,12 @@ def judge(
         definition=declared.definition, cited=declared.cited,
     )  # fmt: skip
     refuted = printed == "refuted"
+    if not finished and not refuted:
+        printed = "open"
     correction = None
     if refuted and declared.correction:
         repaired = verdict([item for item in evidence if item.about == "correction"])
+        repaired = repaired if finished else "open"
         correction = {"statement": declared.correction, "verdict": repaired}
     # A misprint is one only where all that follows uses the intended reading: nothing falls.
     falls = refuted and declared.severity != "misprint"
@@ -190,7 +197,9 @@ def judge(
     tried = ""
     if printed == "open":
         tried = declared.tried if asked and evidence else "not checked in this run"
-        if asked and evidence and not tried:
+        if asked and evidence and not finished:
+            tried = "interrupted before all of its checks had run"
+        elif asked and evidence and not tried:
             tried = "; ".join(
                 f"{item.check.rsplit('.', 1)[-1]}: {item.detail}" for item in evidence
                 if item.about == "printed" and item.outcome != "holds"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reports.records import Evidence, Series
+from reports.records import Evidence, Link, Series
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,10 @@ class Statement:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found about one form; becomes an `Evidence`."""
+    """What a check found about one form; becomes an `Evidence`.
+
+    relation: of the two sides that were compared. links: the parts of an argument of several.
+    """
 
     outcome: str
     strength: str
@@ -50,6 +53,8 @@ class Finding:
     whole: bool = False
     certificate: Mapping[str, Any] | None = None
     series: tuple[Series, ...] = ()
+    relation: str = ""
+    links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Check:
-    """One check with its forms and mutants."""
+    """One check with its forms and mutants.
+
+    doc: what it looks at; its first paragraph is the reason that records give.
+    relations: for a link of a derivation, the signs that a form claims, by the form's name.
+    """
 
     statement: str
     name: str
@@ -79,6 +88,12 @@ class Check:
     part: str = ""
     limit: float = 60.0
     doc: str = field(default="", repr=False)
+    relations: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def reason(self) -> str:
+        """The argument in a sentence or two."""
+        return " ".join(self.doc.strip().split("\n\n")[0].split())
 
     def evidence(self, about: str, run: Run) -> tuple[Evidence, tuple[Series, ...]]:
         """Run it on one of its forms."""
@@ -89,6 +104,7 @@ class Check:
         return Evidence(
             self.obligation, self.name, self.method, found.outcome, found.strength, found.domain,
             found.detail, found.certificate, 0.0, about, self.part, found.whole,
+            self.relations.get(about, ""), self.reason, found.links,
         ), found.series  # fmt: skip
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,31 +9,15 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright import sync_api as playwright
 from pypdf import PdfReader
 
 from reports import html, jsonfile
 from reports.records import Audit
+from tests.reports.chromium import DESKTOP, PHONE, executable
 
 pytestmark = pytest.mark.browser
 
 PUBLISHED = Path(__file__).parents[2] / "reports" / "published" / "audit.json"
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-PHONE = {"width": 360, "height": 740}
-DESKTOP = {"width": 1280, "height": 900}
-
-
-def executable() -> str:
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if found := shutil.which(name):
-            return found
-    reason = "no chromium, chromium-browser or google-chrome is installed"
-    if os.environ.get("CI", "").lower() == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +38,6 @@ def address(tmp_path_factory: pytest.TempPathFactory, part: Audit) -> str:
     path = tmp_path_factory.mktemp("page") / "audit.html"
     path.write_text(html.render(part), "utf-8")
     return path.as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        made = driver.chromium.launch(executable_path=executable(), args=FLAGS)
-        yield made
-        made.close()
 
 
 @pytest.fixture
@@ -213,6 +187,29 @@ def test_fits_a_phone(visit):
     assert cut == []
 
 
+def test_no_formula_leaves_its_place(visit):
+    page = visit()
+    page.evaluate(
+        """() => { document.querySelectorAll('article').forEach(
+            a => { a.style.contentVisibility = 'visible'; });
+        document.querySelectorAll('details').forEach(d => { d.open = true; }); }"""
+    )
+    for width in (1280, 800, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        out = page.evaluate(
+            """() => Array.from(document.querySelectorAll('math')).filter(m => {
+                for (let n = m.parentElement; n.tagName !== 'MAIN'; n = n.parentElement) {
+                    const style = getComputedStyle(n);
+                    if (style.overflowX === 'auto') { return false; }
+                    if (m.getBoundingClientRect().right > n.getBoundingClientRect().right + 3
+                        && style.display !== 'inline') { return true; }
+                }
+                return false;
+            }).map(m => m.textContent.slice(0, 60))"""
+        )
+        assert out == [], width
+
+
 def test_mathematics_is_drawn(visit):
     page = visit()
     boxes = page.evaluate(
@@ -256,7 +253,7 @@ def test_prints_whole_rows(visit, tmp_path):
         assert not page.locator(gone).first.is_visible()
     assert page.locator(".chain tbody tr").first.is_visible()
     kept = page.eval_on_selector_all(
-        "tr, .finding", "n => n.every(x => getComputedStyle(x).breakInside === 'avoid')"
+        "tr, .finding > *", "n => n.every(x => getComputedStyle(x).breakInside === 'avoid')"
     )
     assert kept
     thin(page, statements=20)

@@ -12,7 +12,8 @@ import pytest
 from bounds.bound import registry
 from bounds.setting import AssumptionViolated, InvalidInput, MissingParameter, Setting
 from reports import explorer, html, jsonfile
-from tests.reports.test_browser import DESKTOP, FLAGS, PHONE, PUBLISHED, executable, playwright
+from tests.reports.chromium import DESKTOP, PHONE, executable
+from tests.reports.test_browser import PUBLISHED
 
 pytestmark = pytest.mark.browser
 
@@ -80,11 +81,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def context(address: str) -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=executable(), args=FLAGS)
-        yield browser.new_context(viewport=DESKTOP)
-        browser.close()
+def context(browser: Any) -> Iterator[Any]:
+    made = browser.new_context(viewport=DESKTOP)
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -175,8 +175,9 @@ def test_every_bound_is_there_or_left_out_by_name(visit):
     page = visit()
     told = {b["name"]: b for b in page.evaluate("window.hiddenstateExplorer.bounds")}
     left = {b["name"] for b in page.evaluate("window.hiddenstateExplorer.leftOut")}
-    assert set(told) == set(RENYI)
-    assert left == set(registry()) - set(RENYI)
+    say = "each bound is an entry of BOUNDS, or of LEFT_OUT, in reports/templates/explorer.js"
+    assert set(told) == set(RENYI), say
+    assert left == set(registry()) - set(RENYI), say
     text = page.inner_text("[data-explorer]")
     assert all(name in text for name in left)
     for name, bound in RENYI.items():

@@ -14,7 +14,7 @@ import pypdf
 import pytest
 
 from reports import csvdata, jsonfile, junit, pdf
-from reports.records import Audit, Curve, Evidence, Mutants, Series, StatementRecord
+from reports.records import Audit, Curve, Evidence, Link, Mutants, Series, StatementRecord
 from tests.reports.samples import record
 
 PUBLISHED = Path(__file__).parents[2] / "reports" / "published" / "audit.json"
@@ -70,7 +70,9 @@ def test_the_published_audit_is_of_the_published_schema(published):
     schema = json.loads(text)
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(json.loads(PUBLISHED.read_text("utf-8")), schema)
-    full = audit(record("a", "proved", mutants=Mutants(2, ("x",))))
+    item = Evidence("derived", "c", "m", "holds", "box", "d", "x", relation="<=", reason="by (4)",
+                    links=(Link("=", "first", "holds", "box"),))  # fmt: skip
+    full = audit(record("a", "proved", mutants=Mutants(2, ("x",)), evidence=(item,)))
     jsonschema.validate(jsonfile.to_json(full), schema)
     wrong = jsonfile.to_json(full)
     wrong["statements"][0]["verdict"] = "true"

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports import graph, html, jsonfile, mathml
-from reports.records import Audit, Curve, Evidence, Mutants, Series, StatementRecord
+from reports import graph, html, jsonfile, mathml, plots, wording
+from reports.records import Audit, Curve, Evidence, Link, Mutants, Series, StatementRecord
 from tests.reports.samples import record
 from verify.cli import cli
 
@@ -118,6 +118,13 @@ def test_a_slash_below_which_a_product_follows_divides_one_factor():
     assert "<mfrac>" not in mathml.typeset("y = log x/z", display=True)
 
 
+def test_a_long_set_can_break_over_lines():
+    made = mathml.typeset("x in {1/2, 1/3, 1/4, 1/5, 1/6, 1/7}")
+    assert made.count("<math>") == 7
+    assert mathml.typeset("{1/2, 1/3}").count("<math>") == 1
+    assert mathml.widest("x in {1/2, 1/3, 1/4, 1/5, 1/6, 1/7}") < 4
+
+
 def read_back(made: str) -> str:
     """The plain text behind typeset HTML."""
     pieces = re.split(r"<math[^>]*>(.*?)</math>", made.replace("<wbr>", ""), flags=re.DOTALL)
@@ -179,7 +186,7 @@ def test_each_statement_has_what_a_reader_wants(tree, published):
     sections = {n.get("id"): n for n in tree.iter("article") if n.get("class") == "statement"}
     for item in published.statements:
         text = " ".join("".join(sections[item.id].itertext()).split())
-        assert f"hiddenstate audit --only {item.id} --effort quick --seed 0" in text
+        assert f"--only {item.id} --effort {published.effort} --seed {published.seed}" in text
         assert item.verdict.capitalize() in text
         rows = sections[item.id].findall(".//tbody/tr")
         assert len(rows) == len(item.evidence)
@@ -231,7 +238,27 @@ def test_witness_is_for_a_calculator():
     assert (seen.left, seen.right, seen.relation) == ("0.1234567890123457", "1/3", "<=")
     deep = replace(evidence[1], certificate={"x": [{"y": evidence[1].certificate}]})
     assert html.witness(record(verdict="refuted", evidence=(deep,))) == seen
+    assert seen.formulas is None
     assert html.witness(record()) is None
+
+
+def test_witness_names_its_letters_and_shows_what_to_evaluate():
+    item = point(["1", "1"], ["3/4", "3/4"], sigma2="1", start="9" * 50)
+    item = replace(
+        item, detail="first term against the last, over alpha A: 1 against 0.75 at K = 2",
+        certificate={**item.certificate, "formulas": {"left": "let(x, 2, x)", "right": "3/4"},
+                     "eigenvalues": ["1", "2", "3"]},
+    )  # fmt: skip
+    seen = html.witness(record(verdict="refuted", evidence=(item,)))
+    assert seen.short == (("sigma^2", "1"),)
+    assert seen.long == (("start", "9" * 50), ("eigenvalues", "1, 2, 3"))
+    assert seen.detail == "first term against the last, over alpha A at K = 2"
+    page = html.render(audit(record(verdict="refuted", severity="step", evidence=(item,))))
+    shown = parse(page).find(".//details[@class='formulas']")
+    text = "".join(shown.itertext())
+    assert "let(x, 2, x)" in text
+    assert "9" * 50 in text
+    assert "is e with x for the name v" in text
 
 
 def test_long_certificates_are_cut_and_say_so():
@@ -274,22 +301,54 @@ def test_layers_put_foundations_on_top_and_survive_cycles():
 def test_figures_have_their_data(published, tree):
     figures = tree.findall(".//figure")
     assert len(figures) == len(published.series)
-    for node, series in zip(figures, published.series, strict=True):
+    for node, series in zip(figures, wording.figures(published), strict=True):
         assert len(node.findall(".//tbody/tr")) == len(series.x)
         kind, _, coded = node.find(".//a[@download]").get("href").partition(",")
         assert kind == "data:text/csv;charset=utf-8;base64"
         lines = base64.b64decode(coded).decode().splitlines()
         assert len(lines) == 1 + len(series.x) * len(series.curves)
         assert series.curves[0].lower[0] in lines[1]
-        drawing = "".join(node.find("svg").itertext())
-        assert all(curve.name in drawing for curve in series.curves)
+        drawing = "".join(node.find("div/svg").itertext())
+        assert all(plots.greek(curve.name) in drawing for curve in series.curves)
+
+
+def test_figures_of_the_paper_come_first_with_what_is_said_of_them():
+    curve = Curve("c", "b", {}, ("1",), ("1",), ("1",))
+    series = [
+        Series(name, statement, f"title {name}", "epochs", ("1",), (curve,), note=note)
+        for name, statement, note in (
+            ("map", "thm-3.3", "a note"), ("truth-1", "fig-1", "over it"),
+            ("figure-1", "fig-1", ""), ("stray", "", ""),
+        )
+    ]  # fmt: skip
+    figure = record("fig-1", kind="figure", label="Figure 1", printed="two curves")
+    prose = record("txt-1", "refuted", kind="prose", label="txt-1", rests_on=("fig-1",))
+    made = audit(record(), figure, prose, series=tuple(series))
+    shown = parse(html.render(made)).findall(".//figcaption")
+    said = [" ".join("".join(node.itertext()).split()) for node in shown]
+    assert [text.split(".")[0].split(":")[0] for text in said] == [
+        "title figure-1", "title truth-1", "title map", "title stray",
+    ]  # fmt: skip
+    assert "two curves. See Figure 1 (proved). What the paper says of it: Section 3.2: 1" in said[0]
+    assert "over it See Figure 1" in said[1]
+    assert not any("What the paper says" in text for text in said[1:])
 
 
 def test_links_one_by_one():
-    certificate = {"kind": "links", "links": [{"kind": "identity"}, {"kind": "point"}]}
-    item = Evidence("derived", "c", "m", "holds", "symbolic", "d", "first; second", certificate)
-    assert html.links(item) == [("first", "identity"), ("second", "point")]
-    assert html.links(replace(item, detail="one reason for both")) == []
+    links = (Link("=", "first", "holds", "symbolic"), Link("<=", "second", "fails", "point"))
+    item = Evidence("derived", "c", "m", "fails", "point", "d", "in short", relation="<=, =",
+                    reason="by (4)", links=links)  # fmt: skip
+    (row,) = parse(html.render(audit(record(evidence=(item,))))).findall(
+        ".//table[@class='stack evidence']/tbody/tr"
+    )
+    text = " ".join("".join(row.itertext()).split())
+    listed = [" ".join("".join(node.itertext()).split()) for node in row.findall(".//li")]
+    assert listed == ["first (=) holds symbolic", "second (≤) fails point"]
+    assert "Argument: by (4)" in text
+    assert "≤, =" in text
+    assert "in short" not in text
+    alone = html.render(audit(record(evidence=(replace(item, links=()),))))
+    assert "in short" in alone
 
 
 def test_derivations_say_of_each_link_whether_it_is_true_and_follows(published, tree):
@@ -298,11 +357,41 @@ def test_derivations_say_of_each_link_whether_it_is_true_and_follows(published, 
     item = replace(
         point(["1", "1"], ["0", "0"]), check="verify.derivations.some_proof.eq-1.valid.0"
     )
-    follows = replace(item, obligation="derived", outcome="holds")
-    ((name, (step,)),) = html.derivations(audit(record(evidence=(item, follows))))
+    follows = replace(item, obligation="derived", outcome="holds", relation="<=", reason="by (4)")
+    made = audit(record(evidence=(item, follows), rests_on=("eq-4",)), record("eq-4", label="(4)"))
+    ((name, (step,)),) = html.derivations(made)
     assert name == "some proof"
     assert [e.outcome for e in step.true] == ["fails"]
     assert [e.outcome for e in step.follows] == ["holds"]
+    row = parse(html.render(made)).find(".//details[@class='chain']//tbody/tr")
+    cells = {
+        node.get("data-label"): " ".join("".join(node.itertext()).split())
+        for node in row.findall("td")
+    }
+    assert cells == {
+        "Relation": "≤", "Printed": "ε≤x1", "Reason": "From Equation (4). by (4)",
+        "True": "fails point", "Follows": "holds point",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("true", "follows", "words"),
+    [
+        ({"whole": True}, None, ("holds symbolic", "proved outright")),
+        ({"whole": False}, None, ("holds symbolic", "not asked")),
+        (None, {"outcome": "holds"}, ("if it follows", "holds symbolic")),
+        (None, {"outcome": "undecided"}, ("not asked", "undecided symbolic")),
+    ],
+)
+def test_a_question_that_was_not_put_says_why(true, follows, words):
+    item = Evidence("valid", "verify.derivations.a.b", "m", "holds", "symbolic", "d", "x")
+    evidence = [] if true is None else [replace(item, **true)]
+    evidence += [] if follows is None else [replace(item, obligation="derived", **follows)]
+    row = parse(html.render(audit(record(evidence=tuple(evidence))))).find(
+        ".//details[@class='chain']//tbody/tr"
+    )
+    cells = ["".join(node.itertext()).split() for node in row.findall("td")]
+    assert tuple(" ".join(cell) for cell in cells[-2:]) == words
 
 
 # What comes from outside.
@@ -315,7 +404,8 @@ def nasty_audit() -> Audit:
                  {NASTY: NASTY, "parameters": {NASTY: NASTY}, "left": NASTY, "right": [NASTY] * 2,
                   "relation": NASTY, "links": [{"kind": NASTY}, NASTY]}, 0.1, part=NASTY),
         Evidence("derived", "verify.derivations.x.y", NASTY, "holds", "box", NASTY, NASTY,
-                 {NASTY: [NASTY]}, about=NASTY, part=NASTY),
+                 {NASTY: [NASTY]}, about=NASTY, part=NASTY, relation=NASTY, reason=NASTY,
+                 links=(Link(NASTY, NASTY, "holds", "box"),)),
     )  # fmt: skip
     values = dict.fromkeys(
         ("id", "kind", "label", "where", "printed", "says", "reading", "finding", "tried"), NASTY

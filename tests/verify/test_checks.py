@@ -35,6 +35,18 @@ def test_a_check_has_mutants_and_a_form_that_it_passes(made):
         assert outcomes["correction"] == "holds"
 
 
+def test_every_link_of_a_derivation_has_a_reason_and_its_relation():
+    links = [made for checks in registry().checks.values() for made in checks if made.relations]
+    assert all(made.reason for made in links)
+    # A claim in words has no sign; most claims of equations have one.
+    signs = [made.relations["printed"] for made in links if made.statement.startswith("eq-")]
+    assert sum(map(bool, signs)) > len(signs) * 3 / 4
+    assert {sign for text in signs for sign in text.split(", ")} == {"", "=", "<=", ">=", "<"}
+    made = next(made for made in links if made.statement == "eq-130")
+    assert made.evidence("correction", RUN)[0].relation == "="
+    assert made.evidence("printed", RUN)[0].reason == made.reason
+
+
 @pytest.mark.parametrize(("made", "mutant"), MUTANTS)
 def test_a_mutant_is_rejected(made, mutant):
     assert made.run(mutant, RUN).outcome == "fails"

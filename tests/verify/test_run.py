@@ -74,6 +74,19 @@ def test_an_interruption_keeps_what_is_finished(with_checks):
     assert not result.complete
     record = verdict_of(result)
     assert [item.outcome for item in record.evidence] == ["holds"]
+    # What is left could have refuted it.
+    assert record.verdict == "open"
+    assert record.tried == "interrupted before all of its checks had run"
+
+
+def test_a_refutation_stands_whatever_has_not_run():
+    known = registry()
+    failed = Evidence("valid", "c", "m", "fails", "point", "d", "x", {"kind": "point"})
+    mended = replace(failed, about="correction", outcome="holds", strength="symbolic", whole=True)
+    record = runner.judge(known, "fn-4", [failed, mended], finished=False)
+    assert record.verdict == "refuted"
+    assert record.correction is not None
+    assert record.correction["verdict"] == "open"
 
 
 def test_mutants_are_counted_and_survivors_named(with_checks):

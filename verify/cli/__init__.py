@@ -56,12 +56,12 @@ def cli(ctx: click.Context) -> None:
     groups: dict[str, list[str]] = {}
     for name in cli.list_commands(ctx):
         groups.setdefault(module_of(name).ABOUT, []).append(name)
-    click.echo("hiddenstate audits a privacy paper, computes its bounds, and tests code that does.")
-    click.echo("\n  hiddenstate audit               every statement of the paper gets a verdict")
-    click.echo("  hiddenstate compare --help      every bound at your setting\n")
+    click.echo("hiddenstate audits a privacy paper, computes its bounds, and tests your code.\n")
     for about, names in sorted(groups.items()):
         click.echo(f"  {about + ':':17} {', '.join(names)}")
-    click.echo("\n`hiddenstate --help` says what each does, `hiddenstate COMMAND --help` how.")
+    click.echo("\nBegin with `hiddenstate audit`: every statement of the paper gets a verdict;")
+    click.echo("or with `hiddenstate compare --help`: every bound at your setting.")
+    click.echo("`hiddenstate --help` says what each does, `hiddenstate COMMAND --help` how.")
 
 
 def main() -> None:

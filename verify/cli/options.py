@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import shlex
+import textwrap
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import click
@@ -31,6 +33,65 @@ def fail(message: str) -> NoReturn:
     """End with status 2 and one line on standard error."""
     click.echo(f"hiddenstate: {' '.join(message.split())}", err=True)
     raise SystemExit(2)
+
+
+# Where the result is printed and nowhere else.
+BY_JSON = "the same with --json"
+
+
+def fold(text: str, first: str = "", rest: str = "  ") -> None:
+    """Print a text in 80 columns."""
+    click.echo(textwrap.fill(
+        text, 80, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False,
+        break_long_words=False,
+    ))  # fmt: skip
+
+
+def closing(full: str, *words: str) -> None:
+    """The last lines: where the full result lies, and the command to run next, to be copied.
+
+    A command beyond 80 columns goes on after a backslash; a word is never broken.
+    """
+    fold(f"Full result: {full}")
+    parts: list[str] = []
+    for word in map(shlex.quote, words):
+        if not parts or word.startswith("--"):
+            parts.append(word)
+        else:
+            parts[-1] += f" {word}"
+    lines = ["next:"]
+    for part in parts:
+        if len(lines[-1]) + len(part) + 3 > 80 and part is not parts[0]:
+            lines[-1] += " \\"
+            lines.append("   ")
+        lines[-1] += f" {part}"
+    click.echo("\n".join(lines))
+
+
+def given(*more: str, but: Iterable[str] = ()) -> list[str]:
+    """The flags of this call's setting, to be given again; `more` names further ones to keep."""
+    values = click.get_current_context().params
+    words = ["--setting", values["setting_file"]] if values["setting_file"] else []
+    for name in (*(name for name, _ in SETTING_FLAGS), *more):
+        key = name.replace("-", "_")
+        value = values.get(key) if name in more else values[f"s_{key}"]
+        if value is not None and name not in but:
+            words += [f"--{name}", value]
+    return words
+
+
+def output_options(quiet: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """--json and --quiet; `quiet` says what is left."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in (
+            click.option("--quiet", is_flag=True, help=quiet),
+            click.option("--json", "as_json", is_flag=True, help="for programs"),
+        ):
+            command = option(command)
+        return command
+
+    return add
 
 
 def setting_options(command: Callable[..., Any]) -> Callable[..., Any]:

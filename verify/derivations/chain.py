@@ -6,6 +6,7 @@ Two questions are asked of a link, and answered separately: is the relation true
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,25 @@ from verify.methods.symbolic import rational_identity
 from verify.statement import Check, Finding, Run, Statement
 
 Question = Callable[[Any, Run], Finding]
+_SIGN = re.compile(r"(?:^|(?<=\s))(<=|>=|!=|<|>|=)(?=\s)")
+# "K = 1: the bound is ..." names a setting before it claims something.
+_SETTING = re.compile(r"^[^:]*:\s")
+_CLAUSE = re.compile(r"[,;]|(?:^|\s)(?:for|with|where|and|if|is|at)\s")
+
+
+def relation(text: str) -> str:
+    """The signs that a formula claims, in its order; "" where it claims something in words.
+
+    >>> relation("I <= sum_(s < t) q^s = (1 - q^t)/(1 - q), t >= 1")
+    '<=, ='
+    """
+    depth, flat = 0, ""
+    for letter in text:
+        depth += letter in "([{"
+        flat += "x" if depth else letter
+        depth -= letter in ")]}"
+    claimed = _CLAUSE.split(_SETTING.sub("", flat))[0]
+    return ", ".join(dict.fromkeys(_SIGN.findall(claimed)))
 
 
 class Chain:
@@ -44,8 +64,12 @@ class Chain:
         readings: Mapping[str, Any] | None = None,
         part: str = "",
         limit: float = 60.0,
+        reason: str = "",
     ) -> None:
-        """Put a question to a declared equation; arguments as for `verify.statement.check`."""
+        """Put a question to a declared equation; arguments as for `verify.statement.check`.
+
+        reason: the argument, where the question's docstring does not give it.
+        """
         forms: dict[str, Any] = {}
         if form is not None:
             forms["printed"] = form
@@ -53,6 +77,7 @@ class Chain:
             forms["correction"] = correction
         forms.update(readings or {})
         number = sum(made.statement == statement for made in self.checks)
+        declared = next(made for made in self.statements if made.id == statement)
         self.checks.append(
             Check(
                 statement,
@@ -64,7 +89,11 @@ class Chain:
                 dict(mutants),
                 part,
                 limit,
-                question.__doc__ or "",
+                reason or question.__doc__ or "",
+                {
+                    "printed": relation(declared.printed),
+                    "correction": relation(declared.correction or ""),
+                },
             )
         )
 
@@ -93,7 +122,7 @@ class Chain:
 
         self.ask(
             statement, "valid", "symbolic identity", vanishes, form=form, correction=correction,
-            mutants=mutants,
+            mutants=mutants, reason=reason,
         )  # fmt: skip
 
     def zero(self, differences: Any, what: str, run: Run) -> Finding:

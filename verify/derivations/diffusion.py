@@ -527,7 +527,7 @@ for _id, _link, _printed, _reason, _rests, _reading in (
 
 
 def rate_is_the_information(form: Callable[[Any], Any], run: Run) -> Finding:
-    """dR/dt = form(I/E) for Gaussians, I/E in its closed form."""
+    """dR/dt from I/E for Gaussians, I/E in its closed form."""
     return identity(
         RATE, form(TILTED.information()), GAUSSIAN, "the rate against I/E", whole=False,
         seed=run.seed,

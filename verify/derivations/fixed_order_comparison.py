@@ -262,7 +262,7 @@ class Beaten:
 
 
 def composed_is_passed(form: Beaten, run: Run) -> Finding:
-    """Figure 1: Theorem 3.3 is below the composition from `first` epochs on, for both batches."""
+    """Figure 1: from which epoch on Theorem 3.3 is below the composition, for both batches."""
     rows = []
     with precision(BITS):
         for position, factor in zip((FIRST, LAST), form.factors, strict=True):

@@ -22,7 +22,7 @@ from bounds.setting import Setting
 from verify.derivations.chain import Chain
 from verify.methods.enclosure import Formulas, exact_point
 from verify.methods.quadratic import exact_ratio
-from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity, where
 from verify.statement import Finding, Run
 
 CHAIN = Chain(__name__, "0 < eta lambda < 1, every n/b >= 2, K >= 1, alpha > 1 and batch")
@@ -97,7 +97,7 @@ def related(
             formulas = written(parameters)
             return Finding(
                 "fails", "point", "designed settings, exact",
-                f"{what}: {left} against {right} at {shown}",
+                f"{what}: {left} against {right} at {where(shown)}",
                 certificate=exact_point(formulas, left, right, relation) if formulas else {
                     "kind": "point", "parameters": shown, "left": [str(left)] * 2,
                     "right": [str(right)] * 2, "relation": relation,
@@ -971,7 +971,7 @@ CHAIN.ask(
 
 
 def drops_one_factor(form: Series, run: Run) -> Finding:
-    """(106) at k = K - 2 is at most the form: the difference is E (1 - rho^(K-1)) >= 0."""
+    """(106) at k = K - 2 is at most (107): the difference is E (1 - rho^(K-1)) >= 0."""
     before = Solved("<=").value(E, RHO, K - 2)
     return identity(
         form(E, RHO, K) - before, E * (1 - RHO ** (K - 1)), CHAIN.domain,
@@ -980,7 +980,7 @@ def drops_one_factor(form: Series, run: Run) -> Finding:
 
 
 def earlier_epochs_against(form: Series, run: Run) -> Finding:
-    """eps_(K-1)^0, the exact supremum, against the form, K = 2 to 4."""
+    """eps_(K-1)^0, the exact supremum, against (107), K = 2 to 4."""
 
     def claims() -> Iterator[Claim]:
         for c, size, k in designed():
@@ -1118,7 +1118,7 @@ def theorem_against_the_supremum(form: Final, run: Run) -> Finding:
 
 
 def theorem_is_the_library_s(form: Final, run: Run) -> Finding:
-    """The value of `bounds` for equation (3), by its own sums."""
+    """The library's value for equation (3), by its own sums."""
 
     def claims() -> Iterator[Claim]:
         bound = find("fixed_order")

@@ -535,7 +535,7 @@ CHAIN.ask(
 
 
 def formula_of_the_library(form: Any, run: Run) -> Finding:
-    """(127) is the formula that `bounds` has for the cited corollary."""
+    """(127) is the formula that the library has for the cited corollary."""
     return identity(form, lambda: _library("chourasia_2021"), DOMAIN,
                     "(127) against the library's formula", seed=run.seed)  # fmt: skip
 

@@ -239,9 +239,10 @@ CHAIN.declare(
     severity="statement",
     reading="both halves of the sentence: the property of M, and that M H keeps the order of H "
     "for the Jacobian's quadratic form",
-    finding="M is as described, but 0 <= M <= I and 0 <= H <= beta I do not make the product M H "
-    "nonnegative, since the two do not commute. For the loss at hand with three or more classes "
-    "the product does take negative values, so (182) itself is false and not only its proof.",
+    finding="Where clipping acts, the gradient's Jacobian is a positive factor times M H, for the "
+    "projection 0 <= M <= I of the print and the loss's Hessian 0 <= H <= beta I; the two do not "
+    "commute, so that their product need not be nonnegative. With three or more classes its "
+    "quadratic form takes negative values: (182) itself is false, not only its proof.",
     correction="0 <= M <= I, and -(beta/8)|v|^2 <= v'M H v <= beta |v|^2 for 0 <= H <= beta I; "
     "0 on the left for two classes; the eigenvalues of M H are in [0, beta]",
 )

@@ -408,7 +408,7 @@ CHAIN.ask(
 
 
 def gradient_is_bounded(form: Fraction, run: Run) -> Finding:
-    """|grad ell_0|^2 = |p - y|^2 |xbar|^2 <= k (L^2 + 1) for the form k.
+    """|grad ell_0|^2 = |p - y|^2 |xbar|^2 <= 2 (L^2 + 1).
 
     |p - y|^2 = (1 - p_y)^2 + sum of squares of the rest, at most the square (1 - p_y)^2 of their
     sum: adding x >= 0 to numbers of sum S and squares Q raises S^2 - Q by 2 S x. Hence at most
@@ -552,7 +552,7 @@ CHAIN.ask(
 
 
 def two_gradients_differ_by_at_most(form: Fraction, run: Run) -> Finding:
-    """|g - g'| <= |g| + |g'| <= 2 sqrt(2 (L^2 + 1)); the form is the factor of the root.
+    """|g - g'| <= |g| + |g'| <= 2 sqrt(2 (L^2 + 1)).
 
     First one feature with x = 1 and x' = -1, L = 1, weights zero, label 1 and p_1 = 1/10: both
     gradients are (-9/10, 9/10) (x) (x, 1) and differ by (-9/10, 9/10) (x) (2, 0).

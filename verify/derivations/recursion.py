@@ -15,7 +15,7 @@ from bounds.paper.one_update import shrinking, without_record
 from bounds.setting import Setting, show
 from verify.derivations.chain import Chain
 from verify.methods.enclosure import Formulas, exact_point
-from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity, where
 from verify.statement import Finding, Run
 from verify.statements.joint_convexity import integrand_is_jointly_convex
 from verify.statements.one_step import (
@@ -59,7 +59,7 @@ def agree(cases: Iterable[tuple[Any, Any, dict[str, str]]], domain: str, what: s
         count += 1
         if left != right:
             return Finding(
-                "fails", "point", domain, f"{what}: {left} against {right} at {point}",
+                "fails", "point", domain, f"{what}: {left} against {right} at {where(point)}",
                 certificate={"kind": "point", "parameters": point, "left": [show(left)] * 2,
                              "right": [show(right)] * 2, "relation": "="},
             )  # fmt: skip
@@ -178,7 +178,7 @@ def second_row_on_gaussians(form: OneStep, run: Run) -> Finding:
 
 
 def rows_are_those_of_the_library(form: OneStep, run: Run) -> Finding:
-    """Both rows and alpha' against `bounds.paper.one_update`, and the gain in lowest terms."""
+    """Both rows and alpha' against the library's, and the gain in lowest terms."""
     ratio, noise, sens, b = sp.symbols("v w S_g b", positive=True)
     big = form.growth(c, lip, noise)
     return links([

@@ -23,7 +23,7 @@ from verify.derivations.recursion import (
     gaussian_divergence,
     merging_lowers,
 )
-from verify.methods.symbolic import Equation, all_hold, identity, rational_identity
+from verify.methods.symbolic import Equation, all_hold, identity, rational_identity, where
 from verify.statement import Finding, Run
 from verify.statements.convex import CHAIN as STEPS
 from verify.statements.convex import Chain as Steps
@@ -229,7 +229,8 @@ def _ordered(form: Form, sides: Form, what: str) -> Finding:
                 ):
                     if left > right:
                         return Finding(
-                            "fails", "point", domain, f"{says}: {left} against {right} at {point}",
+                            "fails", "point", domain,
+                            f"{says}: {left} against {right} at {where(point)}",
                             certificate={
                                 "kind": "point", "parameters": point, "left": [show(left)] * 2,
                                 "right": [show(right)] * 2, "relation": "<=",

@@ -596,9 +596,9 @@ for _name, _printed in (
         _name, _printed, rests_on=("eq-157", "eq-158"), severity="step",
         reading="S as (155) and (158) define it, an exact mean; B_k^j inside an integral at step j "
         "does not matter, the batch being drawn afterwards",
-        finding="(157) is an inequality, so that putting it in gives at most <=; two updates on "
-        "quadratics already make the two sides differ. With <= the relation is false too, for a "
-        "run in which hits are very rare; it holds for the means of the bounds instead.",
+        finding="(157) is an inequality, and putting it in cannot give an equality: two updates on "
+        "quadratics already make the two sides differ. As an inequality it is false too, for a "
+        "run in which the record is hit very rarely; it holds for the means of the bounds instead.",
         correction="with X = exp((alpha-1) alpha a), a the bound on R_alpha/alpha of Lemma 3.2 for "
         "a fixed sequence: E X_k^(j+1) <= p e^s E X_k^j + (1-p) E[(X_k^j)^q]",
     )  # fmt: skip

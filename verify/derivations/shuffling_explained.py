@@ -130,7 +130,7 @@ CHAIN.declare(
 
 
 def above_the_rate(form: Callable[[Any], Any], run: Run) -> Finding:
-    """form(n/b) updates, each above (b/n)^2 alpha A, add up to more than (b/n) alpha A.
+    """n/b updates, each above (b/n)^2 alpha A, add up to more than (b/n) alpha A.
 
     (n/b)(b/n)^2 = b/n; exact points first.
     """
@@ -265,7 +265,7 @@ CHAIN.declare(
 
 
 def second_term_below(form: Callable[[Any, Any], Any], run: Run) -> Finding:
-    """G < form = eps_0^1: an average of exponentials is below the largest unless all are equal.
+    """G < eps_0^1: an average of exponentials is below the largest unless all are equal.
 
     eps_0^1 - eps_0^j = alpha A (1 - q^(j-1))/(1 - q^j), positive for j >= 2, and l >= 2. Exact
     points first, at an order where G is close to its supremum.
@@ -511,7 +511,7 @@ class Constant:
 
 
 def adds_order_of_the_rate(form: Constant, run: Run) -> Finding:
-    """eps_0^m R <= alpha A/m <= 3 alpha A/l, for every K: as at txt-4.1-growth-rate."""
+    """eps_0^m R <= alpha A/m <= 3 alpha A/l, for every K: as for the growth rate."""
     for size in (*SIZES, 25):
         for x in LOST:
             for epochs in (1, 2):
@@ -580,7 +580,7 @@ def _terms_written(
 
 
 def below_composition(form: Crossover, run: Run) -> Finding:
-    """Strictly below composition at every K >= after: points in balls, then a proof.
+    """Strictly below composition from the stated K on: points in balls, then a proof.
 
     Composition exceeds K alpha A/l. F < f(l) alpha A/(l x) with f = 2, 3, 1, 1, ... (eq-146), which
     is at most K alpha A/l once K >= f(l)/x; and G < alpha A, which is at most K alpha A/l once
@@ -637,9 +637,9 @@ CHAIN.declare(
     reading="at every K >= 1/(lambda eta); the witness also has K > 1/(lambda eta), and refutes "
     "the claim against the stand-in (b/n) alpha A K as well as against the sampled Gaussian",
     finding="It is false at n/b = 3: with eta lambda = 2/3 and K = 2 > 3/2 the first term is "
-    "alpha A against 2/3 alpha A, and 0.02 against 0.01345 of the sampled Gaussian at alpha = 2, "
-    "A = 1/100. At n/b = 2 it can equal the stand-in (eta lambda >= 1/2, K = 2); for n/b >= 4 it "
-    "is true.",
+    "alpha A, above the 2/3 alpha A that stands for composition, and 0.02 at alpha = 2, A = 1/100, "
+    "above composition itself, 0.01345. At n/b = 2 it can equal (b/n) alpha A K, which stands for "
+    "composition (eta lambda >= 1/2, K = 2); for n/b >= 4 it is true.",
     correction="after 1/(lambda eta) epochs if n/b >= 4, 2/(lambda eta) if n/b = 2, "
     "3/(lambda eta) if n/b = 3",
 )

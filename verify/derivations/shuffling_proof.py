@@ -653,7 +653,7 @@ CHAIN.declare(
 
 
 def sums_the_series(form: Callable[[Any, Any], Any], run: Run) -> Finding:
-    """sum_(s<m) q^s = (1 - q^m)/(1 - q), by induction on m; form(q, q^m)."""
+    """sum_(s<m) q^s = (1 - q^m)/(1 - q), by induction on m."""
     power = sp.Symbol("Q", positive=True)
     return all_hold([
         identity(lambda: form(q, q), 1, WHERE, "m = 1", seed=run.seed),
@@ -713,7 +713,7 @@ CHAIN.declare(
 
 
 def geometric_denominator(form: Callable[[Any, Any], Any], run: Run) -> Finding:
-    """1/(1 - (1-x)^N) <= form(x, N) for N = 2(l-m); exact points, then a proof by induction.
+    """1/(1 - (1-x)^N) against the next line, N = 2(l-m); exact points, then a proof by induction.
 
     g(N) = (1-x)^N (1 + N x) has g(0) = 1 and g(N+1) - g(N) = -(N+1) x^2 (1-x)^N < 0; hence
     1 - (1-x)^N >= N x/(1 + N x).
@@ -753,7 +753,7 @@ CHAIN.ask(
 
 
 def bernoulli(form: Callable[[Any, Any], Any], run: Run) -> Finding:
-    """The reason: the sign of form = claimed larger side less the smaller one of Bernoulli.
+    """Bernoulli's inequality as it is quoted: the sign of the larger side less the smaller one.
 
     h(a) = (1-x)^a - (1 - a x) has h(1) = 0 and h(a+1) = (1-x) h(a) + a x^2 > 0 for whole a.
     """
@@ -858,7 +858,7 @@ CHAIN.ask(
 
 
 def last_link(form: Callable[[Any], Any], run: Run) -> Finding:
-    """2 (l - m) - l = l - 2m is 0 or 1, with l = 2m + r; form(l) is the count put for 2(l-m)."""
+    """2 (l - m) - l = l - 2m is 0 or 1, with l = 2m + r."""
     m, r = sp.symbols("m r", positive=True)
     return identity(lambda: 2 * (2 * m + r - m) - form(2 * m + r), r, WHERE,
                     "2(l-m) exceeds l by the remainder r >= 0", seed=run.seed)  # fmt: skip

@@ -124,14 +124,16 @@ def compare(
         }  # fmt: skip
     numbers = f"{what}: {sides[0][0]} against {sides[1][0]}"
     if relation == "=":
-        if not left.overlaps(right):
-            return Finding("fails", "point", domain, numbers, certificate=certificate)
-        return Finding("undecided", "point", domain, numbers, certificate=certificate)
-    if left < right or (relation == "<=" and left <= right):
-        return Finding("holds", "point", domain, numbers, certificate=certificate)
-    if left > right or (relation == "<" and left >= right):
-        return Finding("fails", "point", domain, numbers, certificate=certificate)
-    return Finding("undecided", "point", domain, f"{what}: the balls overlap")
+        outcome = "undecided" if left.overlaps(right) else "fails"
+    elif left < right or (relation == "<=" and left <= right):
+        outcome = "holds"
+    elif left > right or (relation == "<" and left >= right):
+        outcome = "fails"
+    else:
+        return Finding(
+            "undecided", "point", domain, f"{what}: the balls overlap", relation=relation
+        )  # fmt: skip
+    return Finding(outcome, "point", domain, numbers, certificate=certificate, relation=relation)
 
 
 def positive_on_box(
@@ -188,7 +190,9 @@ def positive_on_box(
         certificate |= {"formula": formula, "corners": corners}
     else:
         certificate["rests on"] = f"{done} boxes of a function that is no formula"
-    return Finding("holds", "box", domain, f"{what}: {done} boxes", whole, certificate)
+    return Finding(
+        "holds", "box", domain, f"{what}: {done} boxes", whole, certificate, relation=">"
+    )
 
 
 def _span(a: Fraction, b: Fraction) -> Any:

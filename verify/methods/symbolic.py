@@ -8,7 +8,7 @@ both sides as they were handed over, so that another program can tell that they 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -83,6 +83,11 @@ def _integrated(side: Any) -> Any:
     return made.replace(lambda e: isinstance(e, sp.Integral), lambda e: e.doit())
 
 
+def where(point: Mapping[str, Any]) -> str:
+    """A point in words: `l = 2, x = 1/3`."""
+    return ", ".join(f"{name} = {value}" for name, value in point.items())
+
+
 def identity(
     left: Any,
     right: Any,
@@ -126,7 +131,7 @@ def rational_identity(
     if witness is not None:
         point, value = witness
         return Finding(
-            "fails", "point", domain, f"{what}: the two sides differ by {value} at {point}",
+            "fails", "point", domain, f"{what}: the two sides differ by {value} at {where(point)}",
             certificate=_failure(made, names, seed)
             or {
                 "kind": "point", "parameters": point, "left": [str(value)] * 2,

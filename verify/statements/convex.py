@@ -111,7 +111,7 @@ def follows_from_the_recursions(form: Chain, run: Run) -> Finding:
     },
 )  # fmt: skip
 def formula_is_the_printed_one(form: Callable[..., Any], run: Run) -> Finding:
-    """The formula of `bounds` equals (80)."""
+    """The library's formula equals (80)."""
     return same_formula(BOUND, form, run, what="equation (80) against the library's formula")
 
 

@@ -65,29 +65,31 @@ class Panel:
     formula: Callable[[Bound, Setting], Any] = lambda bound, setting: bound.enclose(setting, 25)
 
 
-DYNAMICS_FIRST = ("dynamics", "fixed_order", FIRST)
-DYNAMICS_LAST = ("last batch", "fixed_order", LAST)
-NAIVE = ("naive", "naive_extension", None)
+DYNAMICS_FIRST = ("Theorem 3.3", "fixed_order", FIRST)
+DYNAMICS_LAST = ("Theorem 3.3, last batch", "fixed_order", LAST)
+NAIVE = ("Theorem 2.1", "naive_extension", None)
 COMPOSITION = ("composition", "sampled_gaussian", None)
 ONE = Fraction(1)
 
 FIGURE_1A = Panel(
-    (DYNAMICS_FIRST, NAIVE, ("Balle composed", "balle_2019_composed", FIRST)),
-    (("dynamics", "naive", 1, 200, ONE), ("dynamics", "Balle composed", 10, 200, ONE),
-     ("Balle composed", "naive", 1, 200, ONE)),
+    (DYNAMICS_FIRST, NAIVE, ("Balle et al. composed", "balle_2019_composed", FIRST)),
+    (("Theorem 3.3", "Theorem 2.1", 1, 200, ONE),
+     ("Theorem 3.3", "Balle et al. composed", 10, 200, ONE),
+     ("Balle et al. composed", "Theorem 2.1", 1, 200, ONE)),
 )  # fmt: skip
 FIGURE_1B = Panel(
-    (DYNAMICS_LAST, NAIVE, ("Balle composed", "balle_2019_composed", LAST)),
-    (("last batch", "naive", 1, 200, ONE), ("last batch", "Balle composed", 10, 200, ONE)),
+    (DYNAMICS_LAST, NAIVE, ("Balle et al. composed", "balle_2019_composed", LAST)),
+    (("Theorem 3.3, last batch", "Theorem 2.1", 1, 200, ONE),
+     ("Theorem 3.3, last batch", "Balle et al. composed", 10, 200, ONE)),
 )  # fmt: skip
 FIGURE_2A = Panel(
-    (("shuffle and partition", "shuffle_partition", None), DYNAMICS_LAST, COMPOSITION),
-    (("shuffle and partition", "last batch", 1, 200, ONE),
-     ("shuffle and partition", "composition", 20, 200, ONE)),
+    (("Theorem 4.2", "shuffle_partition", None), DYNAMICS_LAST, COMPOSITION),
+    (("Theorem 4.2", "Theorem 3.3, last batch", 1, 200, ONE),
+     ("Theorem 4.2", "composition", 20, 200, ONE)),
 )  # fmt: skip
 FIGURE_2B = Panel(
-    (("without replacement", "without_replacement", None), DYNAMICS_LAST, COMPOSITION),
-    (("without replacement", "composition", 50, 200, ONE),),
+    (("Theorem 4.3", "without_replacement", None), DYNAMICS_LAST, COMPOSITION),
+    (("Theorem 4.3", "composition", 50, 200, ONE),),
 )  # fmt: skip
 
 
@@ -183,7 +185,7 @@ MUCH = Fraction(200)
     "fig-1a", "constants", "enclosures at the caption's parameters", form=FIGURE_1A,
     mutants={
         "dynamics for the last batch": replace(
-            FIGURE_1A, curves=(("dynamics", "fixed_order", LAST), *FIGURE_1A.curves[1:])
+            FIGURE_1A, curves=(("Theorem 3.3", "fixed_order", LAST), *FIGURE_1A.curves[1:])
         ),
         "naive bound divided by n": _scaled(FIGURE_1A, "naive_extension", 1 / MUCH),
     },

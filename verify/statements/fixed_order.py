@@ -116,7 +116,7 @@ def _ratio(bound: Bound, setting: Setting, epsilon: Callable[..., Any] | None = 
     },
 )  # fmt: skip
 def formula_is_the_printed_one(form: Callable[..., Any], run: Run) -> Finding:
-    """The formula of `bounds` equals equation (3) with its sums written out."""
+    """The library's formula equals equation (3) with its sums written out."""
 
     return same_formula(BOUND, form, run, what="equation (3) against the library's formula")
 

@@ -149,7 +149,7 @@ def above_the_truth_on_quadratics(form: Callable[..., Any], run: Run) -> Finding
     },
 )  # fmt: skip
 def formula_is_the_printed_one(form: Callable[..., Any], run: Run) -> Finding:
-    """The formula of `bounds` equals (112) term by term."""
+    """The library's formula equals (112) term by term."""
     return same_formula(
         OURS, form, run, what="equation (112) against the library's formula",
         strategy=small_settings(full_batch=True, most_epochs=8).map(_full),
@@ -206,7 +206,7 @@ def implied_by_theorem_d6(form: Relaxation, run: Run) -> Finding:
     },
 )  # fmt: skip
 def restated_formula_is_the_librarys(form: Callable[..., Any], run: Run) -> Finding:
-    """The formula of `bounds` equals (127)."""
+    """The library's formula equals (127)."""
     return same_formula(
         SOURCE, form, run, what="equation (127) against the library's formula",
         strategy=small_settings(full_batch=True, most_epochs=40).map(_full),

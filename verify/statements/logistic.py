@@ -28,10 +28,10 @@ _ORDER = (
     "contraction needs; labels are one-hot, the feature norm L and the Lipschitz constant L differ"
 )
 _BREAKS = (
-    "Where clipping acts, the Jacobian is the product of two matrices that do not commute, and for "
-    "three or more classes its quadratic form takes negative values, so the lower side of (11) "
-    "fails and theta - eta g(theta) is not (1 - eta lambda)-Lipschitz. The sensitivity, continuity "
-    "and the upper side stand, and for two classes all of it does."
+    "Clipping does not keep strong convexity: for three or more classes the quadratic form of the "
+    "clipped gradient's Jacobian takes negative values, so the lower side of (11) fails and "
+    "theta - eta g(theta) is not (1 - eta lambda)-Lipschitz. The sensitivity, the continuity and "
+    "the upper side stand, and for two classes all of it does."
 )
 _MENDED = (
     "with the same hypotheses (lambda - beta/8) I <= grad g <= (beta + lambda) I, and for two "
@@ -56,12 +56,10 @@ STATEMENTS = (
         reading="any number of classes; features as they are after a normalisation that leaves "
         "them so, eps_norm = 0",
         severity="statement",
-        finding="The proof takes the contraction of the clipped update from Proposition 5.2, which "
-        "is false for three or more classes, and there the conclusion is false too. Records of "
-        "several kinds, clipped, give a mean field whose stationary point attracts at less than "
-        "lambda; in the limit of many records and small steps, where (12) is met with equality by "
-        "quadratics, the divergence exceeds it. The witness has three classes and one feature: the "
-        "divergence of order 2 is at least 0.226, (12) says 0.150.",
+        finding="The proof takes from Proposition 5.2 that a clipped update contracts by "
+        "1 - eta lambda, which is false for three or more classes, and there the conclusion is "
+        "false too. For a data set of three classes and one feature, with very many records and "
+        "very small steps, the divergence of order 2 is at least 0.226, and (12) says 0.150.",
         correction="for two classes as printed; for any number of classes, where eta (lambda + "
         "beta) < 1 with beta = (L^2 + 1)/2, (12) and (13) with q in place of 1 - eta lambda, "
         "q^2 = (1 - eta lambda)^2 (1 + eta beta/(4 (1 - eta lambda - eta beta))), if q < 1",
@@ -353,7 +351,7 @@ BOUND = find("logistic_regression")
     },
 )  # fmt: skip
 def formula_is_the_printed_one(form: Callable[..., Any], run: Run) -> Finding:
-    """The formula of `bounds` equals (12) with (13), in terms of the noise multiplier."""
+    """The library's formula equals (12) with (13), in terms of the noise multiplier."""
     return same_formula(
         BOUND, form, run, strategy=small_settings(most_batches=6, most_epochs=8),
         what="equations (12) and (13) against the library's formula",

@@ -376,7 +376,7 @@ def first_iterate_obeys_the_inequality(form: FirstUpdate, run: Run) -> Finding:
     },
 )  # fmt: skip
 def formula_is_the_printed_one(form: tuple[Bound, Callable[..., Any]], run: Run) -> Finding:
-    """The formula of `bounds` equals the recursion (72) or (77), update by update."""
+    """The library's formula equals the recursion (72) or (77), update by update."""
     bound, epsilon = form
     return same_formula(
         bound, epsilon, run, strategy=small_settings(most_batches=4, most_epochs=3),

@@ -147,5 +147,5 @@ def above_the_recursion(form: TermByTerm, run: Run) -> Finding:
     },
 )  # fmt: skip
 def formula_is_the_printed_one(form: Callable[..., Any], run: Run) -> Finding:
-    """The formula of `bounds` equals the display of Theorem 2.1."""
+    """The library's formula equals the display of Theorem 2.1."""
     return same_formula(BOUND, form, run, what="Theorem 2.1 against the library's formula")

@@ -31,10 +31,10 @@ STATEMENTS = (
         "the update). Cited: adaptive composition of Renyi divergences (Mironov 2017, "
         "Proposition 1)",
         severity="misprint",
-        finding="The printed mapping subtracts the losses and not their gradients. For the linear "
-        "losses x theta that mapping contracts, by |1 - eta x|, while the update only translates, "
-        "and the printed bound falls below the exact divergence. The proof (D.2) and all that "
-        "follows have the gradient. The middle expression of (70) lacks its factor alpha.",
+        finding="The printed mapping subtracts the losses and not their gradients: for the linear "
+        "losses x theta it contracts, by |1 - eta x|, while the update only translates, and the "
+        "printed bound falls below the exact divergence. The proof (D.2) and all that follows "
+        "have the gradient.",
         correction="the same with f(theta) = theta - (eta/b) sum_(i in B) grad ell(theta; x_i)",
     ),
 )
@@ -307,7 +307,7 @@ def gaussians_obey_the_second_row(form: OneStep, run: Run) -> Finding:
     },
 )  # fmt: skip
 def library_has_both_rows(form: OneStep, run: Run) -> Finding:
-    """`bounds.paper.one_update` holds both rows of (2)."""
+    """The library's formula for one update holds both rows of (2)."""
     c, lip, noise, ratio = sp.symbols("c L w v", positive=True)
     rows = all_hold([
         identity(

@@ -115,5 +115,5 @@ def orders_are_averaged(form: Mixing, run: Run) -> Finding:
     },
 )  # fmt: skip
 def formula_is_the_printed_one(form: Callable[..., Any], run: Run) -> Finding:
-    """The formula of `bounds` equals equation (5) with its average written out."""
+    """The library's formula equals equation (5) with its average written out."""
     return same_formula(BOUND, form, run, what="equation (5) against the library's formula")

@@ -184,7 +184,7 @@ def never_below_the_average_over_patterns(form: Recursion, run: Run) -> Finding:
     },
 )  # fmt: skip
 def formula_is_the_printed_one(form: Callable[..., Any], run: Run) -> Finding:
-    """The formula of `bounds` equals (148)-(150) and (6) taken step by step."""
+    """The library's formula equals (148)-(150) and (6) taken step by step."""
     return same_formula(
         BOUND, form, run, strategy=small_settings(most_batches=3, most_epochs=3),
         what="the recursion of Theorem 4.3 against the library's evaluation",

@@ -6,7 +6,18 @@ from typing import Any
 
 import click
 
-from verify.cli.options import complete_bound, emit, fail, read_setting, setting_options
+from verify.cli.options import (
+    BY_JSON,
+    closing,
+    complete_bound,
+    emit,
+    fail,
+    fold,
+    given,
+    output_options,
+    read_setting,
+    setting_options,
+)
 
 ABOUT = "the bounds"
 
@@ -14,8 +25,8 @@ ABOUT = "the bounds"
 @click.command("bound", short_help="one bound at one setting, with its enclosure")
 @click.argument("name", shell_complete=complete_bound)
 @setting_options
-@click.option("--json", "as_json", is_flag=True, help="for programs")
-def command(name: str, as_json: bool, **values: Any) -> None:
+@output_options("the number alone")
+def command(name: str, as_json: bool, quiet: bool, **values: Any) -> None:
     """Evaluate one bound at one setting; NAME is a bound or a statement id (thm-4.2)."""
     from bounds.bound import find
     from bounds.setting import InvalidInput
@@ -30,12 +41,17 @@ def command(name: str, as_json: bool, **values: Any) -> None:
         emit(answer.as_json())
     if not answer.applicable:
         fail(f"{made.name} does not apply: {answer.reason}")
-    if not as_json:
-        kind = "log-Sobolev constant" if made.quantity == "lsi-constant" else "epsilon"
-        click.echo(f"{made.name}: {made.source}")
-        shown = "beyond double precision" if answer.epsilon is None else f"{answer.epsilon:.17g}"
-        click.echo(f"  {kind} = {shown}  ({made.direction}, rounded outward)")
-        click.echo(f"  enclosed in [{answer.lower},")
-        click.echo(f"               {answer.upper}]")
-        for remark in answer.notes:
-            click.echo(f"  note: {remark}")
+    if as_json:
+        return
+    shown = "beyond double precision" if answer.epsilon is None else f"{answer.epsilon:.17g}"
+    if quiet:
+        click.echo(answer.upper if answer.epsilon is None else shown)
+        return
+    kind = "log-Sobolev constant" if made.quantity == "lsi-constant" else "epsilon"
+    fold(f"{made.name}: {made.source}")
+    click.echo(f"  {kind} = {shown}  ({made.direction}, rounded outward)")
+    click.echo(f"  enclosed in [{answer.lower},")
+    click.echo(f"               {answer.upper}]")
+    for remark in answer.notes:
+        fold(f"note: {remark}", "  ", "    ")
+    closing(BY_JSON, "hiddenstate", "compare", *given())

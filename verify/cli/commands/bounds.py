@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import click
 
-from verify.cli.options import emit
+from verify.cli.options import BY_JSON, closing, emit, fold, output_options
 
 ABOUT = "the bounds"
 
 
 @click.command("bounds", short_help="list the bounds there are")
-@click.option("--json", "as_json", is_flag=True, help="for programs")
-def command(as_json: bool) -> None:
+@output_options("the names alone")
+def command(as_json: bool, quiet: bool) -> None:
     """List the bounds: name, statement, source, direction, assumptions."""
     from bounds.bound import registry
 
@@ -35,14 +33,18 @@ def command(as_json: bool) -> None:
     if as_json:
         emit(made)
         return
+    if quiet:
+        for item in registry().values():
+            click.echo(item.name)
+        return
     for item in registry().values():
         known = "" if item.statement == item.name else f"  ({item.statement})"
-        standing = "" if item.standing == "theorem" else f", {item.standing}"
+        standing = "" if item.standing in ("theorem", item.direction) else f", {item.standing}"
         click.secho(f"{item.name}{known}", bold=True)
         for line in (
             item.summary,
             f"{item.scheme}, {item.direction}{standing}; {item.source}",
             "assumes " + "; ".join(a.condition for a in item.assumptions),
         ):
-            click.echo(textwrap.fill(line, 80, initial_indent="    ", subsequent_indent="    "))
-    click.echo("`hiddenstate bound NAME --help` lists the setting flags; --json says all.")
+            fold(line, "    ", "    ")
+    closing(BY_JSON, "hiddenstate", "compare", "--help")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import click
 
 from verify.cli.options import (
+    BY_JSON,
     brief,
+    closing,
     complete_bound,
     conversion_options,
     emit,
     fail,
+    fold,
+    given,
+    output_options,
     read_run,
     setting_options,
 )
@@ -25,8 +29,8 @@ ABOUT = "the bounds"
 @setting_options
 @click.option("--target-epsilon", metavar="E", help="epsilon not to exceed")
 @conversion_options
-@click.option("--json", "as_json", is_flag=True, help="for programs")
-def command(name: str, as_json: bool, **values: Any) -> None:
+@output_options("sigma^2 alone")
+def command(name: str, as_json: bool, quiet: bool, **values: Any) -> None:
     """Find the least noise with which a bound gives (E, D)-differential privacy.
 
     A noise in the setting is not looked at. --target-epsilon and --delta may be keys of the file.
@@ -54,6 +58,9 @@ def command(name: str, as_json: bool, **values: Any) -> None:
     if as_json:
         emit({**found.as_json(), "warnings": list(odd), "run": run.as_json()})
         return
+    if quiet:
+        click.echo(show(found.sigma2))
+        return
     conversion = found.conversion
     click.echo(f"{conversion.bound}: sigma^2 = {show(found.sigma2)}")
     click.echo(f"  noise multiplier  {found.noise_multiplier_upper[:12]}")
@@ -63,9 +70,12 @@ def command(name: str, as_json: bool, **values: Any) -> None:
     )
     click.echo(f"  order             {show(conversion.order)}")
     click.echo(f"  rule              {conversion.rule}")
-    click.echo(textwrap.fill(f"  {found.certificate}", 80, subsequent_indent="  "))
+    fold(found.certificate, "  ", "  ")
     for warning in odd:
-        click.echo(textwrap.fill(f"warning: {warning}", 80, subsequent_indent="         "))
+        fold(f"warning: {warning}", rest="         ")
     for note in conversion.notes:
         if not note.startswith("b does not divide n"):
-            click.echo(textwrap.fill(f"note: {note}", 80, subsequent_indent="      "))
+            fold(f"note: {note}", rest="      ")
+    again = given("rule", "orders", "scheme", but=("sigma2", "noise-multiplier", "alpha"))
+    again += ["--sigma2", show(found.sigma2), "--delta", brief(run.delta)]
+    closing(BY_JSON, "hiddenstate", "compare", *again)

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any, Literal
 
 import click
 
-from verify.cli.options import brief, conversion_options, emit, fail, read_run, setting_options
+from verify.cli.options import (
+    BY_JSON,
+    brief,
+    closing,
+    conversion_options,
+    emit,
+    fail,
+    fold,
+    given,
+    output_options,
+    read_run,
+    setting_options,
+)
 
 ABOUT = "the bounds"
 
@@ -15,8 +26,8 @@ ABOUT = "the bounds"
 @click.command("compare", short_help="every bound at one setting")
 @setting_options
 @conversion_options
-@click.option("--json", "as_json", is_flag=True, help="for programs")
-def command(as_json: bool, **values: Any) -> None:
+@output_options("the table alone")
+def command(as_json: bool, quiet: bool, **values: Any) -> None:
     """Evaluate every bound at one setting; those that do not apply say why.
 
     With --delta each bound is also converted to epsilon there, and --alpha may be left out.
@@ -55,36 +66,46 @@ def command(as_json: bool, **values: Any) -> None:
         lines.append([scheme.upper(), *blank])
         lines += [_line(row, run.delta is not None, letters) for row in chosen]
         styles += ["bold", *[""] * len(chosen)]
-    others = [row for row in made.rows if not row.answer.applicable]
-    lines += [["NOT APPLICABLE", *blank]] * bool(others)
-    lines += [[row.bound.name, *blank[:-1], "(below)"] for row in others]
-    styles += ["bold"] * bool(others) + ["dim"] * len(others)
     terminal.table(columns, lines, styles=styles)
+    if quiet:
+        return
     legend = "; ".join(f"{letter}: {condition}" for condition, letter in letters.items())
-    click.echo(textwrap.fill(f"assumes {legend}", 80, subsequent_indent="  "))
+    fold(f"needs {legend}")
+    others = [row for row in made.rows if not row.answer.applicable]
+    if others:
+        click.echo("NOT APPLICABLE")
     for row in others:
-        text = f"{row.bound.name}: {row.answer.reason}"
-        click.echo(textwrap.fill(text, 80, subsequent_indent="  "))
+        fold(f"{row.bound.name}: {row.answer.reason}", "  ", "    ")
     if made.exact is not None:
         truth = terminal.plain(made.exact.value)
         click.echo(f"exact, fixed order: {truth}. /exact: over the slowest quadratic, same scheme;")
         click.echo("/best: over the least proved bound there. (?) claimed only; (~) an estimate.")
     if made.order_from is not None:
         order = show(made.setting.alpha)
-        text = f"epsilon is at order {order}, the best of {made.order_from} for the conversion"
-        click.echo(textwrap.fill(text, 80, subsequent_indent="  "))
+        fold(f"epsilon is at order {order}, the best of {made.order_from} for the conversion")
     if run.delta is not None:
-        click.echo(textwrap.fill(_how(run), 80, subsequent_indent="  "))
+        fold(_how(run))
     if made.answer is not None:
         found = made.answer.converted
-        text = (
+        fold(
             f"this run ({run.title}): epsilon = {terminal.plain(found.epsilon)} at delta = "
             f"{brief(run.delta)}, by {found.bound} at order {show(found.order)}"
         )
-        click.echo(textwrap.fill(text, 80, subsequent_indent="  "))
     for said in made.warnings:
-        word = "note" if said in made.remarks else "warning"
-        click.echo(textwrap.fill(f"{word}: {said}", 80, subsequent_indent="  "))
+        fold(f"{'note' if said in made.remarks else 'warning'}: {said}")
+    again = given()
+    if made.order_from is not None:
+        again = [*given(but=("alpha",)), "--alpha", show(made.setting.alpha)]
+    closing(BY_JSON, "hiddenstate", "bound", _least(made), *again)
+
+
+def _least(made: Any) -> str:
+    """The bound that answers for the run's scheme, else the least theorem that applies."""
+    if made.answer is not None:
+        return str(made.answer.converted.bound)
+    there = [row for row in made.rows if row.answer.applicable]
+    proved = [row for row in there if row.bound.standing == "theorem"]
+    return str(min(proved or there, key=lambda row: float(row.answer.epsilon or 0)).bound.name)
 
 
 def _how(run: Any) -> str:

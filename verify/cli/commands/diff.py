@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 
 import click
 
-from verify.cli.options import emit, fail
+from verify.cli.options import BY_JSON, closing, emit, fail, fold, output_options
 
 ABOUT = "the paper"
 
@@ -16,8 +15,8 @@ ABOUT = "the paper"
 @click.argument("old", type=click.Path(dir_okay=False))
 @click.argument("new", type=click.Path(dir_okay=False))
 @click.option("--markdown", "as_markdown", is_flag=True, help="as a table for a pull request")
-@click.option("--json", "as_json", is_flag=True, help="for programs")
-def command(old: str, new: str, as_markdown: bool, as_json: bool) -> None:
+@output_options("the changes alone, without the checks behind them")
+def command(old: str, new: str, as_markdown: bool, as_json: bool, quiet: bool) -> None:
     """Show which verdicts changed between two audits, and the checks behind it.
 
     Exit status 1 when any did.
@@ -36,9 +35,9 @@ def command(old: str, new: str, as_markdown: bool, as_json: bool) -> None:
     else:
         for change in found:
             click.echo(f"{change.id}: {change.old} -> {change.new}")
-            if change.why:
-                click.echo(
-                    textwrap.fill(change.why, 80, initial_indent="    ", subsequent_indent="    ")
-                )
-        click.echo(f"{len(found)} verdicts changed between {old} and {new}")
+            if change.why and not quiet:
+                fold(change.why, "    ", "    ")
+        if not quiet:
+            fold(f"{len(found)} verdicts changed between {old} and {new}")
+            closing(BY_JSON, "hiddenstate", "report", new)
     raise SystemExit(1 if found else 0)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 
 from verify.choices import SIMULATED
-from verify.cli.options import emit, fail, read_setting, setting_options
+from verify.cli.options import (
+    BY_JSON,
+    closing,
+    emit,
+    fail,
+    fold,
+    given,
+    output_options,
+    read_setting,
+    setting_options,
+)
 
 ABOUT = "what a run does"
 
@@ -23,8 +32,7 @@ ABOUT = "what a run does"
 @click.option("--jobs", type=click.IntRange(1, 256), default=None, help="parallel workers")
 @click.option("--figure", metavar="FILE.svg",
               help="also draw the divergence against epochs, with bands")  # fmt: skip
-@click.option("--quiet", is_flag=True, help="no progress")
-@click.option("--json", "as_json", is_flag=True, help="for programs")
+@output_options("the table alone, and no progress")
 def command(
     scheme: str,
     paths: int,
@@ -64,9 +72,9 @@ def command(
     if as_json:
         emit(found.as_json([comparison.row_json(row) for row in rows]))
     else:
-        _show_estimate(found, rows)
-        if drawn:
-            click.echo(drawn)
+        _show_estimate(found, rows, quiet)
+        if not quiet:
+            closing(f"{BY_JSON}{drawn and f', and {drawn}'}", "hiddenstate", "compare", *given())
     raise SystemExit(3 if found.interrupted else 0)
 
 
@@ -124,33 +132,44 @@ def _draw_epochs(setting: Any, found: Any, workers: int, path: Path, bar: Any) -
         figures.save(made, path)
     except (OSError, ValueError) as error:
         raise InvalidInput(f"the figure cannot be written: {error}") from None
-    return f"Figure: {path}"
+    return str(path)
 
 
-def _show_estimate(found: Any, rows: Any) -> None:
+def _show_estimate(found: Any, rows: Any, quiet: bool) -> None:
     from reports import terminal
+
+    letters: dict[str, str] = {}
+
+    def noted(text: str) -> str:
+        """The letter that stands for a remark."""
+        return letters.setdefault(text, "abcdefghijklmnopqrstuvwxyz"[len(letters)])
 
     def number(value: float | None) -> str:
         return "" if value is None else terminal.plain(value)
 
     columns: list[tuple[str, Literal["left", "right"]]] = [
         ("estimator", "left"), ("value", "right"), ("lower", "right"), ("upper", "right"),
-        ("void if", "left"),
+        ("note", "left"),
     ]  # fmt: skip
     lines = [
         [item.estimator, number(item.value), number(item.lower), number(item.upper),
-         f"undecided: {item.undecided}" if item.undecided else item.void]
+         noted(f"undecided: {item.undecided}" if item.undecided else item.void)]
         for item in found.estimates
     ]  # fmt: skip
     if found.exact is not None:
         ends = (float(found.exact.lower), float(found.exact.upper))
-        lines.append(["EXACT", number(found.exact.value), *map(number, ends), found.exact.method])
+        lines.append(["EXACT", number(found.exact.value), *map(number, ends),
+                      noted(found.exact.method)])  # fmt: skip
     lines += [[row.bound.name, number(row.answer.epsilon), "", "", "bound"] for row in rows]
     terminal.table(columns, lines)
+    if quiet:
+        return
+    for text, letter in letters.items():
+        fold(f"{letter}: {text}", rest="   ")
     level = found.estimates[0].confidence if found.estimates else ""
-    click.echo(textwrap.fill(f"{found.scheme.title}: {found.problem}", 80, subsequent_indent="  "))
+    fold(f"{found.scheme.title}: {found.problem}")
     click.echo(f"{found.paths} paths a side, seed {found.seed}, each interval at {level}.")
     if found.unknown and found.exact is None:
-        click.echo(textwrap.fill(f"no exact value: {found.unknown}", 80, subsequent_indent="  "))
+        fold(f"no exact value: {found.unknown}")
     if found.interrupted:
         click.echo("Interrupted; the finished paths are used.")

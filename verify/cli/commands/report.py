@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from verify.cli.options import fail
+from verify.cli.options import closing, emit, fail, output_options
 
 # A format is a module of `reports` with SUFFIX and `render(audit)`, which returns text or bytes, or
 # with `write(audit, path)`.
@@ -24,8 +24,8 @@ ABOUT = "the paper"
               show_default=True, help="html is one file to read or to send")  # fmt: skip
 @click.option("--out", type=click.Path(dir_okay=False), metavar="PATH",
               help="where to write (default: beside the audit)")  # fmt: skip
-@click.option("--quiet", is_flag=True, help="say nothing when done")
-def command(audit: str, kind: str, out: str | None, quiet: bool) -> None:
+@output_options("say nothing when done")
+def command(audit: str, kind: str, out: str | None, as_json: bool, quiet: bool) -> None:
     """Turn an audit.json into a page to read or a file for other programs."""
     from reports import jsonfile
 
@@ -47,12 +47,18 @@ def command(audit: str, kind: str, out: str | None, quiet: bool) -> None:
         fail(f"{audit} cannot be made into {kind}: {error}")
     except OSError as error:
         fail(f"{target} cannot be written: {error.strerror}")
-    if not quiet:
-        hint = f"Open it in a browser: {target.resolve().as_uri()}" if kind == "html" else ""
-        size = target.stat().st_size / 1e6
-        click.echo(f"{len(record.statements)} statements, {size:.2f} MB: {target}")
-        if hint:
-            click.echo(hint)
+    size = target.stat().st_size
+    if as_json:
+        emit({
+            "file": str(target), "format": kind, "bytes": size,
+            "statements": len(record.statements),
+        })  # fmt: skip
+    elif not quiet:
+        click.echo(f"{len(record.statements)} statements, {size / 1e6:.2f} MB as {kind}")
+        if kind == "html":
+            click.echo(f"Full result: {target}\nnext: open {target.resolve().as_uri()}")
+        else:
+            closing(str(target), "hiddenstate", "certify", audit)
 
 
 def _save(made: str | bytes, target: Path) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
-import time
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 
-from verify.cli.options import emit, fail
+from verify.cli.options import closing, emit, fail, fold, output_options
 
 ABOUT = "what a run does"
 
@@ -20,8 +18,7 @@ ABOUT = "what a run does"
               help="parallel processes on this machine  [default: one a core]")  # fmt: skip
 @click.option("--dask", "address", metavar="ADDRESS", help="a Dask scheduler, in place of --jobs")
 @click.option("--out", metavar="FILE", help="[default: GRID.parquet in this folder]")
-@click.option("--quiet", is_flag=True, help="no progress and no summary")
-@click.option("--json", "as_json", is_flag=True, help="the summary for programs")
+@output_options("no progress and no summary")
 def command(
     grid: str, jobs: int | None, address: str | None, out: str | None, quiet: bool, as_json: bool
 ) -> None:
@@ -94,7 +91,7 @@ def command(
             emit({"file": str(target), **found.as_json()})
         elif not quiet:
             _show(found)
-            click.echo(f"Results: {target}")
+            closing(str(target), "hiddenstate", "compare", *_worth_a_look(found))
     except InvalidInput as error:
         fail(str(error))
     except OSError as error:
@@ -103,17 +100,29 @@ def command(
 
 
 def _progress(bar: Any, shown: Any) -> Any:
-    """Progress with the rate of this run."""
-    began: list[float] = []
+    """Progress, with the rate of this run alone where it goes on with another."""
+    begun = False
 
     def report(done: int, total: int) -> None:
-        if not began:
-            began.extend((time.monotonic(), done))
-        spent = time.monotonic() - began[0]
-        rate = f" {(done - began[1]) / spent:,.3g}/s" if spent > 1 else ""
-        bar.update(shown, completed=done, total=total, description=f"sweeping{rate}")
+        nonlocal begun
+        if begun:
+            bar.update(shown, completed=done, total=total)
+        else:
+            bar.reset(shown, completed=done, total=total)
+            begun = True
 
     return report
+
+
+def _worth_a_look(found: Any) -> list[str]:
+    """The flags of a point: the first that breaks a claim, or the largest ratio, or the first."""
+    places = [item.first for item in found.claims if item.counts["fails"]]
+    places += [item.worst.index for item in found.ratios if item.worst.index >= 0]
+    values = {**found.as_json()["shared"], **found.where((places or [0])[0])}
+    return [
+        word for name, value in values.items()
+        for word in (f"--{name.rstrip('_').replace('_', '-')}", value)
+    ]  # fmt: skip
 
 
 def _show(found: Any) -> None:
@@ -154,12 +163,12 @@ def _show(found: Any) -> None:
     if found.first_error is not None:
         index, said = found.first_error
         text = f"{found.errors} points have an error; the first is {index}: {said}"
-        click.echo(textwrap.fill(text, 80, subsequent_indent="  "))
+        fold(text)
 
 
 def _show_claim(found: Any, item: Any) -> None:
     counts = "; ".join(f"{word} at {n}" for word, n in item.counts.items() if n)
-    click.echo(textwrap.fill(f"claim {item.claim.text}: {counts}", 80, subsequent_indent="  "))
+    fold(f"claim {item.claim.text}: {counts}")
     marks = [("first fails at", item.first), ("fails most at", item.worst.index)]
     if item.first == item.worst.index:
         del marks[1:]
@@ -172,16 +181,16 @@ def _show_claim(found: Any, item: Any) -> None:
             for word in ("left", "right") if word in there
         )  # fmt: skip
         text = f"{words} point {index} ({_at(there['at'])}): {sides}"
-        click.echo(textwrap.fill(text, 80, initial_indent="  ", subsequent_indent="    "))
+        fold(text, "  ", "    ")
     if item.undecided >= 0:
         text = f"first undecided at point {item.undecided} ({_at(found.where(item.undecided))})"
-        click.echo(textwrap.fill(text, 80, initial_indent="  ", subsequent_indent="    "))
+        fold(text, "  ", "    ")
     if item.closest.index >= 0 and not item.counts["fails"]:
         text = (
             f"the sides come nearest at point {item.closest.index} "
             f"({_at(found.where(item.closest.index))}): ratio {item.closest.value:.6g}"
         )
-        click.echo(textwrap.fill(text, 80, initial_indent="  ", subsequent_indent="    "))
+        fold(text, "  ", "    ")
 
 
 def _at(values: dict[str, str]) -> str:

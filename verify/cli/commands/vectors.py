@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from verify.cli.options import emit, fail
+from verify.cli.options import closing, emit, fail, output_options
 
 ABOUT = "your code"
 
@@ -16,8 +16,7 @@ ABOUT = "your code"
     "--out", default="vectors-out", show_default=True, metavar="DIR", help="where to write them"
 )
 @click.option("--check", is_flag=True, help="compute them anew, and compare byte for byte")
-@click.option("--json", "as_json", is_flag=True, help="for programs")
-@click.option("--quiet", is_flag=True, help="only the last line")
+@output_options("say nothing when done")
 def command(out: str, check: bool, as_json: bool, quiet: bool) -> None:
     """Write the golden vectors, one JSON file a bound, and their JSON schema to a directory.
 
@@ -45,7 +44,8 @@ def command(out: str, check: bool, as_json: bool, quiet: bool) -> None:
     if not quiet:
         for name, count in counts.items():
             click.echo(f"{count:5} {name}")
-    click.echo(f"{sum(counts.values())} vectors in {len(counts)} files, and their schema: {folder}")
+        click.echo(f"{sum(counts.values())} vectors in {len(counts)} files, and their schema")
+        closing(str(folder), "hiddenstate", "check", "FILE.py:FUNCTION", "--bound", "NAME")
 
 
 def _check(as_json: bool, quiet: bool) -> None:
@@ -57,12 +57,12 @@ def _check(as_json: bool, quiet: bool) -> None:
     if as_json:
         emit({"differing": found})
     else:
+        for file in found:
+            click.echo(f"{file} differs from what is generated")
         if not quiet:
-            for file in found:
-                click.echo(f"{file} differs from what is generated")
-        click.echo(
-            f"{len(found)} files differ from what is generated"
-            if found
-            else "the committed vectors are what is generated, byte for byte"
-        )
+            click.echo(
+                f"{len(found)} files differ from what is generated"
+                if found
+                else "the committed vectors are what is generated, byte for byte"
+            )
     raise SystemExit(1 if found else 0)
