@@ -1,98 +1,120 @@
-"""Throughput of the simulation, beside what one core fills with `Generator.standard_normal`.
+"""Path-steps per second of the simulation.
 
-    python benchmarks/monte_carlo.py [--rounds N] [--workers N]
-
-Both are measured in turn, in the same run, so that a busy machine slows both. The target is a ratio
-of 2 on two cores: path-steps per second, over numbers per second that one core fills with
-`np.random.default_rng().standard_normal(out=...)`, in buffers of one block.
-
-    wall   the target itself; means what it says where two cores are free
-    cpu    the same per second of processor time, times the workers: what two free cores would give,
-           as far as sharing caches with others does not slow one of the two more
-
-Medians over the rounds are printed.
+Beside what one core fills with `Generator.standard_normal`, in buffers of one block (an update of a
+path takes one normal number at least, so two cores give a ratio of 2 where nothing else costs
+anything), and beside the loop over updates that a user writes in NumPy, on one core. The simulation
+has a worker per core, up to two, so time here is on the wall.
 """
 
 from __future__ import annotations
 
 import os
-import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 
-import click
 import numpy as np
+from numpy.typing import NDArray
 
+from benchmarks import TEN, Aim, Row, race
 from bounds.setting import Setting
 from empirical.experiments import problem_of
+from empirical.quadratic import Problem
 from empirical.schemes import SCHEMES
-from empirical.simulate import BLOCK, blocks
+from empirical.simulate import BLOCK, blocks, collect
 
-TARGET = 2.0
+BENCHMARK = "Monte Carlo path-steps a second, on two workers."
 SETTING = Setting.of(
     n=50, b=2, epochs=4, eta="0.02", lambda_=1, beta=4, sensitivity=4, sigma2=4, alpha=10
 )  # fmt: skip
+WORKERS = min(2, os.cpu_count() or 1)
+DEVIATIONS = 6.0
+"""Standard errors by which the moments of two simulations may differ."""
 
-
-def timed(work: Callable[[], None]) -> tuple[float, float]:
-    """Seconds on the wall, and of processor time in all threads."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    work()
-    return time.perf_counter() - wall, time.process_time() - cpu
+Floats = NDArray[np.float64]
 
 
 def fill(numbers: int) -> None:
     """Fill a buffer of one block again and again, on one core."""
     generator, buffer = np.random.default_rng(0), np.empty(BLOCK)
-    for _ in range(-(-numbers // BLOCK)):
+    for _ in range(numbers // BLOCK):
         generator.standard_normal(out=buffer)
 
 
-def simulate(scheme: str, paths: int, workers: int) -> None:
-    """Run the setting and throw the paths away."""
-    for _ in blocks(problem_of(SETTING, scheme), scheme, paths, 1, workers=workers):
+def simulate(problem: Problem, scheme: str, paths: int) -> None:
+    """Run both data sets and throw the paths away."""
+    for _ in blocks(problem, scheme, paths, 1, workers=WORKERS):
         pass
 
 
-def measure(scheme: str, rounds: int, workers: int, paths: int) -> dict[str, float]:
-    """Numbers per second, path-steps per second, and the two ratios; medians over rounds."""
-    steps = 2 * paths * problem_of(SETTING, scheme).steps
-    rows = []
-    for _ in range(rounds):
-        numbers = -(-steps // (2 * BLOCK)) * BLOCK
-        before = timed(lambda count=numbers // 2: fill(count))  # type: ignore[misc]
-        wall, cpu = timed(lambda: simulate(scheme, paths, workers))
-        after = timed(lambda count=numbers // 2: fill(count))  # type: ignore[misc]
-        # `fill` rounds up to whole blocks.
-        filled = 2 * (-(-(numbers // 2) // BLOCK) * BLOCK)
-        fill_wall, fill_cpu = before[0] + after[0], before[1] + after[1]
-        rows.append(
-            (filled / fill_wall, steps / wall, (steps / wall) / (filled / fill_wall),
-             workers * (steps / cpu) / (filled / fill_cpu))
-        )  # fmt: skip
-    names = ("numbers", "path_steps", "wall", "cpu")
-    return {
-        name: statistics.median(column)
-        for name, column in zip(names, zip(*rows, strict=True), strict=True)
-    }
+def numpy_loop(problem: Problem, scheme: str, paths: int, seed: int = 2) -> Floats:
+    """Last iterates of the first data set [paths]: a loop over updates, over arrays of paths."""
+    rng, batches = np.random.default_rng(seed), problem.batches
+    other, record = problem.shared[0][1], problem.record("first")
+    size = 0 if SCHEMES[scheme].random_size else problem.b
+    without = problem.update(0, size * other.curvature, size * other.gradient)
+    beside = max(size - 1, 0)
+    within = problem.update(
+        0,
+        beside * other.curvature + record.curvature,
+        beside * other.gradient + record.gradient,
+    )
+    factors = np.array([float(without.factor), float(within.factor)])
+    drifts = np.array([float(without.drift), float(within.drift)])
+    noise, afresh = float(problem.noise) ** 0.5, SCHEMES[scheme].afresh
+    theta = np.full(paths, float(problem.start_mean))
+    place = np.full(paths, problem.position)
+    if afresh == "once":
+        place = rng.integers(batches, size=paths)
+    for _ in range(problem.epochs):
+        if afresh == "epoch":
+            place = rng.integers(batches, size=paths)
+        for j in range(batches):
+            drawn = afresh == "update"
+            held = rng.random(paths) < problem.b / problem.n if drawn else place == j
+            chosen = held.astype(np.intp)
+            theta = factors[chosen] * theta + drifts[chosen] + noise * rng.standard_normal(paths)
+    return theta
 
 
-@click.command()
-@click.option("--rounds", default=7, show_default=True, help="Measurements of each scheme.")
-@click.option("--workers", default=2, show_default=True, help="Threads of the simulation.")
-def main(rounds: int, workers: int) -> None:
-    """Print the throughput of every scheme and its ratio to filling with normal numbers."""
-    cores = os.cpu_count() or 1
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
-    click.echo(f"{cores} cores, load {load:.1f}; {workers} workers; target ratio {TARGET:g}")
-    click.echo(f"{'scheme':22}{'numbers/s':>12}{'path-steps/s':>14}{'wall':>7}{'cpu':>7}")
-    for scheme in SCHEMES:
-        row = measure(scheme, rounds, workers, 4 * BLOCK)
-        click.echo(
-            f"{scheme:22}{row['numbers']:12.3g}{row['path_steps']:14.3g}"
-            f"{row['wall']:7.2f}{row['cpu']:7.2f}"
+def moments_differ(one: Floats, other: Floats) -> str:
+    """How the mean or the variance of two samples differ by more than chance; else nothing."""
+    for name, f, spread in (("mean", np.mean, 1.0), ("variance", np.var, 2.0)):
+        scale = float(np.var(other)) ** (0.5 if name == "mean" else 1.0)
+        error = scale * (spread * (1 / len(one) + 1 / len(other))) ** 0.5
+        gap = abs(float(f(one)) - float(f(other)))
+        if not gap <= DEVIATIONS * error:
+            return f"the {name}s differ by {gap / error:.1f} standard errors"
+    return ""
+
+
+def measure(quick: bool) -> Iterator[Row]:
+    """Two rows for each scheme."""
+    paths, rounds = (BLOCK // 4, 1) if quick else (4 * BLOCK, 5)
+    for scheme in list(SCHEMES)[: 2 if quick else None]:
+        problem = problem_of(SETTING, scheme)
+        numbers = max(2 * paths * problem.steps // BLOCK, 1) * BLOCK
+        differs = moments_differ(
+            collect(problem, scheme, paths, 1)[0], numpy_loop(problem, scheme, paths)
         )
-
-
-if __name__ == "__main__":
-    main()
+        share = numbers / (2 * paths * problem.steps)
+        yield Row(
+            f"{scheme}, path-steps a second",
+            "normal numbers a second, one core",
+            race(
+                lambda: simulate(problem, scheme, paths),  # noqa: B023
+                lambda: fill(numbers),  # noqa: B023
+                rounds, share, time.perf_counter,
+            ),
+            Aim(least=2),
+        )  # fmt: skip
+        yield Row(
+            f"{scheme}, the same",
+            "a NumPy loop over updates, one core",
+            race(
+                lambda: simulate(problem, scheme, paths),  # noqa: B023
+                lambda: numpy_loop(problem, scheme, paths),  # noqa: B023
+                rounds, 0.5, time.perf_counter,
+            ),
+            TEN,
+            disagreement=differs,
+        )  # fmt: skip

@@ -19,10 +19,11 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any
 
+from bounds.arith import TooCostly
 from bounds.setting import (
     BATCH_SIZE,
     DATA_SIZE,
@@ -38,6 +39,8 @@ from bounds.setting import (
 
 DIGITS = 40
 MOST_BITS = 1 << 14
+MOST_DIGITS = 4900
+"""What MOST_BITS hold."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,11 @@ class Parameters:
 
     Counts (`n b batches half epochs position steps`) are exact in every system; `alpha` may be
     an array in float64. `given` is the exact setting, for arithmetic done before rounding;
-    `order` is the exact order, or the tuple of them where `alpha` is an array.
+    `order` is the exact order, or the tuple of them where `alpha` is an array. What is not given
+    is None.
+
+    `bind` makes one in which a number is converted when a formula first reads it, at the precision
+    that holds then; `dataclasses.replace` reads them all.
     """
 
     given: Any
@@ -83,6 +90,73 @@ class Parameters:
     eta_lambda: Any
     contraction: Any
     rate: Any
+
+    @classmethod
+    def lazy(cls, **known: Any) -> Parameters:
+        """One that holds these, and converts the others by its `ctx`."""
+        made = object.__new__(cls)
+        made.__dict__.update(known)
+        return made
+
+    def at_orders(self, alpha: Any, alpha_minus_one: Any, order: Any) -> Parameters:
+        """The same at other orders, of which all three forms are known."""
+        known = {"alpha": alpha, "alpha_minus_one": alpha_minus_one, "order": order}
+        return self.lazy(**self.__dict__ | known)
+
+    def __getattr__(self, name: str) -> Any:
+        held = self.__dict__
+        if name not in _CONVERTED or "ctx" not in held:
+            raise AttributeError(name)
+        value = held[name] = _CONVERTED[name](held["given"], held["ctx"])
+        return value
+
+
+def _number(name: str) -> Callable[[Any, Any], Any]:
+    def convert(given: Any, ctx: Any) -> Any:
+        value = getattr(given, name)
+        return None if value is None else ctx.number(value)
+
+    return convert
+
+
+def _less(given: Any, ctx: Any) -> Any:
+    return None if given.alpha is None else ctx.number(given.alpha - 1)
+
+
+def _eta_lambda(given: Any, ctx: Any) -> Any:
+    return None if given.eta is None or given.lambda_ is None else ctx.number(given.eta_lambda)
+
+
+def _contraction(given: Any, ctx: Any) -> Any:
+    if given.eta is None or given.lambda_ is None:
+        return None
+    # eta lambda is above 1 only where convexity is enough, and there nothing reads 1 - eta lambda.
+    beyond = isinstance(given.eta_lambda, Fraction) and given.eta_lambda > 1
+    return None if beyond else ctx.complement(given.eta_lambda)
+
+
+def _rate(given: Any, ctx: Any) -> Any:
+    known = given.eta is not None and given.sigma2 is not None and given.sensitivity is not None
+    return ctx.number(given.rate) if known else None
+
+
+_CONVERTED: dict[str, Callable[[Any, Any], Any]] = {
+    **{
+        name: _number(name) for name in ("alpha", "eta", "lambda_", "beta", "sensitivity", "sigma2")
+    },
+    "n": lambda given, ctx: given.n,
+    "b": lambda given, ctx: given.b,
+    "batches": lambda given, ctx: given.batches,
+    "half": lambda given, ctx: given.batches // 2,
+    "epochs": lambda given, ctx: given.epochs,
+    "position": lambda given, ctx: given.place,
+    "steps": lambda given, ctx: given.steps,
+    "order": lambda given, ctx: given.alpha,
+    "alpha_minus_one": _less,
+    "eta_lambda": _eta_lambda,
+    "contraction": _contraction,
+    "rate": _rate,
+}
 
 
 def over_orders(p: Parameters, f: Callable[[Any], Any]) -> Any:
@@ -155,7 +229,11 @@ class Bound:
         """The inventory id, or the name where the bound is not the paper's."""
         return self.source.statement
 
-    @property
+    @cached_property
+    def _wants_full_batch(self) -> bool:
+        return any(assumption.label == "full-batch" for assumption in self.assumptions)
+
+    @cached_property
     def needs(self) -> tuple[str, ...]:
         """Names of the parameters that must be given (the position has a default)."""
         names = ["n", "b", "epochs"]
@@ -170,8 +248,7 @@ class Bound:
             MissingParameter: a needed parameter is not given.
             AssumptionViolated: naming the assumption.
         """
-        labels = {assumption.label for assumption in self.assumptions}
-        if "full-batch" in labels and setting.b is None and setting.n is not None:
+        if setting.b is None and setting.n is not None and self._wants_full_batch:
             setting = replace(setting, b=setting.n)
         require(setting, self.needs, self.name)
         for assumption in (DATA_SIZE, BATCH_SIZE, *self.assumptions):
@@ -227,16 +304,16 @@ class Bound:
         from bounds.arith.float64 import Float64
 
         checked = self.check(setting if orders is None else replace(setting, alpha=orders[0]))
+        p = bind(checked, Float64, orders)
         # The other orders differ from the first one only in what looks at alpha.
         for assumption in self.assumptions if orders is not None else ():
-            if "alpha" in assumption.needs:
-                for order in orders or ():
-                    # Of the order alone, alpha > 1 is asked: decided here on integers, for speed.
-                    if assumption is not ORDER or order.numerator <= order.denominator:
-                        assumption.check(replace(checked, alpha=order))
+            # That each is above 1 shows in the exact differences, which were rounded once.
+            settled = assumption is ORDER and np.min(p.alpha_minus_one) > 0
+            for order in orders or () if "alpha" in assumption.needs and not settled else ():
+                assumption.check(replace(checked, alpha=order))
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                value = self.epsilon(bind(checked, Float64, orders), Float64)
+                value = self.epsilon(p, Float64)
         except OverflowError:
             value = np.nan
         if np.any(np.isnan(value)):
@@ -282,9 +359,21 @@ class Bound:
         """An Arb ball around the exact value, to `digits` digits where that can be reached.
 
         Precision is raised until the ball is narrow; a ball that stays wide is returned wide.
+
+        Growth: time ~ digits^1.5 for a formula of few operations; the words of `bounds.arith` that
+        sum or solve state their own.
+
+        Raises:
+            MissingParameter, AssumptionViolated: see `check`.
+            TooCostly: more than MOST_DIGITS digits; and from the number system.
         """
         from bounds.arith.ball import Ball, accuracy, precision
 
+        if digits > MOST_DIGITS:
+            raise TooCostly(
+                f"{digits} digits are asked for, and time grows at least like digits^1.5; at most "
+                f"{MOST_DIGITS} are tried, and {DIGITS} decide all but ties"
+            )
         checked = self.check(setting)
         wanted = int(digits * 3.33) + 4
         bits, last, value = wanted + 40, -1, None
@@ -330,32 +419,11 @@ def _outer_double(end: str, direction: str) -> float:
 
 def bind(setting: Setting, ctx: Any, orders: Sequence[Fraction] | None = None) -> Parameters:
     """Put a checked setting into a number system; `orders` makes alpha an array (float64)."""
-
-    def number(value: Any) -> Any:
-        return None if value is None else ctx.number(value)
-
+    made = Parameters.lazy(given=setting, ctx=ctx)
     if orders is None:
-        alpha = number(setting.alpha)
-        less = None if setting.alpha is None else ctx.number(setting.alpha - 1)
-        order: Any = setting.alpha
-    else:
-        alpha, less = ctx.orders(orders)
-        order = tuple(orders)
-    convex = setting.lambda_ is not None and setting.eta is not None
-    noisy = setting.sigma2 is not None and setting.sensitivity is not None
-    # eta lambda is above 1 only where convexity is enough, and there nothing reads 1 - eta lambda.
-    beyond = convex and isinstance(setting.eta_lambda, Fraction) and setting.eta_lambda > 1
-    contracts = convex and not beyond
-    return Parameters(
-        given=setting, n=setting.n, b=setting.b, batches=setting.batches,
-        half=setting.batches // 2, epochs=setting.epochs, position=setting.place,
-        steps=setting.steps, alpha=alpha, alpha_minus_one=less, order=order,
-        eta=number(setting.eta), lambda_=number(setting.lambda_), beta=number(setting.beta),
-        sensitivity=number(setting.sensitivity), sigma2=number(setting.sigma2),
-        eta_lambda=number(setting.eta_lambda) if convex else None,
-        contraction=ctx.complement(setting.eta_lambda) if contracts else None,
-        rate=number(setting.rate) if noisy and setting.eta is not None else None,
-    )  # fmt: skip
+        return made
+    alpha, less = ctx.orders(orders)
+    return made.at_orders(alpha, less, tuple(orders))
 
 
 def symbolic_parameters(*, batches: Any = None, **values: Any) -> Parameters:

@@ -39,6 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from bounds.arith import TooCostly
 from bounds.arith.ball import Ball, accuracy, decimal_bounds, precision
 from bounds.arith.float64 import MARGIN, Float64
 from bounds.bound import Bound, Parameters, Source, bind, find
@@ -444,6 +445,7 @@ class _Problem:
             raise InvalidInput(
                 "the list of orders is empty; at least one order alpha > 1 is wanted"
             )
+        self.less = np.empty(0) if self.orders is None else Float64.orders(self.orders)[1]
         if table is not None and self.orders is not None:
             missing = [order for order in self.orders if order not in table]
             if missing:
@@ -517,6 +519,7 @@ class _Curve:
     def __init__(self, problem: _Problem, checked: Setting) -> None:
         self.problem, self.checked = problem, checked
         self.p: Parameters = bind(checked, Float64)
+        self.refusal = ""
 
     def renyi(self, less: Array, orders: Sequence[Fraction] | None = None) -> Array:
         """eps plus the extra curve [orders]; infinite where there is no finite value."""
@@ -525,11 +528,13 @@ class _Curve:
                 alpha = 1 + less
                 # Some formulas lose digits unless they know the exact orders of a list.
                 order = alpha if orders is None else tuple(orders)
-                p = replace(self.p, alpha=alpha, alpha_minus_one=less, order=order)
-                out = np.array(self.problem.bound.epsilon(p, Float64), dtype=np.float64)
+                # What one call reads of the setting the next one finds.
+                self.p = self.p.at_orders(alpha, less, order)
+                out = np.array(self.problem.bound.epsilon(self.p, Float64), dtype=np.float64)
                 out = np.broadcast_to(out, less.shape).copy()
-        except (ValueError, ArithmeticError):
+        except (ValueError, ArithmeticError) as error:
             if less.size == 1:
+                self.refusal = f": {error}" if isinstance(error, TooCostly) else ""
                 return np.full(less.shape, math.inf)
             return np.concatenate([
                 self.renyi(less[i : i + 1], None if orders is None else orders[i : i + 1])
@@ -558,8 +563,11 @@ class _Curve:
         )
 
     def total(self, less: float) -> float:
-        """The rule's value at one order, or a very large number."""
-        return min(float(self.totals(np.array([less]))[1][0]), 1e300)
+        """The rule's value at one order, which is exact where it is of the list; at most 1e300."""
+        orders, exact = self.problem.orders, None
+        if orders is not None:
+            exact = [orders[int(np.searchsorted(self.problem.less, less))]]
+        return min(float(self.totals(np.array([less]), exact)[1][0]), 1e300)
 
     def scan(self, low: int, high: int) -> tuple[Array, Array, Array]:
         """alpha - 1 = 2**low, ..., 2**high, the curve there, and the rule's value there."""
@@ -570,7 +578,7 @@ class _Curve:
     def best(self, near: float | None = None) -> _Minimum:
         """The minimum over all real orders, or over the list; `near` is a guess at alpha - 1."""
         if self.problem.orders is not None:
-            return self._best_listed(self.problem.orders)
+            return self._best_listed(self.problem.orders, self.problem.less)
         if near is not None:
             for width in (0.02, 0.7):
                 x, value, inside = self._zoom(near, -width, width, inside_only=True)
@@ -579,8 +587,7 @@ class _Curve:
                     return _Minimum(near * math.exp(x), value, (edges[0], edges[1]), False, None)
         return self._refine(*self._scanned())
 
-    def _best_listed(self, orders: list[Fraction]) -> _Minimum:
-        less = np.array([Float64.number(order - 1) for order in orders])
+    def _best_listed(self, orders: list[Fraction], less: Array) -> _Minimum:
         _, total, slack = self.totals(less, orders)
         i = int(np.argmin(total))
         with np.errstate(invalid="ignore"):
@@ -592,7 +599,7 @@ class _Curve:
     def coarse(self) -> tuple[float, float]:
         """The best alpha - 1 of the scan, or of the list, and the value there; never too low."""
         if self.problem.orders is not None:
-            minimum = self._best_listed(self.problem.orders)
+            minimum = self.best()
             return minimum.less, minimum.value
         less, total = self._scanned()
         i = int(np.argmin(total))
@@ -638,6 +645,7 @@ class _Curve:
             raise InvalidInput(
                 f"{self.problem.bound.name} has no finite value at any order from "
                 f"1 + {less[0]:.3g} to 1 + {less[-1]:.3g}, so there is nothing to convert"
+                + self.refusal
             )
         padded = np.concatenate([[math.inf], total, [math.inf]])
         dips = np.flatnonzero((total <= padded[:-2]) & (total <= padded[2:]) & np.isfinite(total))
@@ -802,7 +810,7 @@ def _solve(problem: _Problem, setting: Setting, near: float | None = None) -> _F
     curve = problem.at(setting)
     minimum = curve.best(near)
     if minimum.rivals is not None:
-        return _solve_listed(problem, setting, minimum)
+        return _solve_listed(problem, setting, minimum, curve.refusal)
     order = curve.witness(minimum)
     for _ in range(20):
         value, total = problem.enclose(setting, order)
@@ -823,12 +831,12 @@ def _solve(problem: _Problem, setting: Setting, near: float | None = None) -> _F
     return found
 
 
-def _solve_listed(problem: _Problem, setting: Setting, minimum: _Minimum) -> _Found:
+def _solve_listed(problem: _Problem, setting: Setting, minimum: _Minimum, refusal: str) -> _Found:
     assert minimum.rivals is not None and problem.orders is not None
     if not minimum.rivals or not math.isfinite(minimum.value):
         raise InvalidInput(
             f"{problem.bound.name} has no finite value at any order of the list, so there is "
-            "nothing to convert"
+            f"nothing to convert{refusal}"
         )
     results = [(order, *problem.enclose(setting, order)) for order in minimum.rivals]
     order, value, total = results[0]
@@ -994,42 +1002,52 @@ class _Calibrator:
         return self.problem.at(replace(self.setting, sigma2=self.noise(octave)))
 
     def coarse(self, octave: float) -> float:
-        """The value at the best scanned order minus the target."""
+        """The value at the best scanned order minus the target; `near` is where it was last met."""
         try:
-            self.near, value = self.curve(octave).coarse()
+            near, value = self.curve(octave).coarse()
         except InvalidInput:
             return 1e300
+        if value <= self.aim:
+            self.near = near
         return min(value - self.aim, 1e300)
 
     def excess(self, octave: float, less: float) -> float:
-        """The value at one order minus the target; of a list, at its best order."""
+        """The value at one order minus the target."""
         try:
-            curve = self.curve(octave)
-            if self.problem.orders is not None:
-                return min(curve.coarse()[1] - self.aim, 1e300)
-            return min(curve.total(less) - self.aim, 1e300)
+            return min(self.curve(octave).total(less) - self.aim, 1e300)
         except InvalidInput:
             return 1e300
 
     def guess(self) -> float:
-        """The octave that would be right if eps were proportional to 1/sigma^2."""
+        """About the octave that is right; eps is nearly proportional to 1/sigma^2 close to it."""
+        octave = self._scaled(0.0)
+        for _ in range(5):
+            right = self._scaled(octave)
+            if abs(right - octave) < 0.25:
+                return right
+            # Where eps falls faster, too much noise gives a guess of too little, and conversely.
+            octave = (octave + right) / 2
+        return octave
+
+    def _scaled(self, octave: float) -> float:
+        """The octave that would be right if eps were proportional to 1/sigma^2 from here on."""
         if self.problem.orders is None:
             around = math.frexp(-self.problem.log_delta / self.aim)[1]
             octaves = np.clip(np.arange(around - 6, around + 18), *LAST_OCTAVES)
             less = np.exp2(octaves.astype(np.float64))
         else:
-            less = np.array([Float64.number(order - 1) for order in self.problem.orders])
+            less = self.problem.less
         try:
-            values, total, _ = self.curve(0.0).totals(less, self.problem.orders)
+            values, total, _ = self.curve(octave).totals(less, self.problem.orders)
         except InvalidInput:
-            return 0.0
+            return octave
         with np.errstate(all="ignore"):
             room = self.aim - (total - values)
             wanted = np.where(
                 (room > 0) & np.isfinite(values) & (values > 0), values / room, np.inf
             )
-            octave = float(np.log2(np.min(wanted)))
-        return max(self.least, min(octave, self.most)) if math.isfinite(octave) else 0.0
+            right = octave + float(np.log2(np.min(wanted)))
+        return max(self.least, min(right, self.most)) if math.isfinite(right) else octave
 
     def bracket(self) -> tuple[float, float]:
         """Octaves at most 1 apart: the target is missed at the first and met at the second."""
@@ -1061,20 +1079,21 @@ class _Calibrator:
                 missed = middle
             else:
                 met = middle
-        self.coarse(met)
         return missed, met
 
     def solve(self) -> float:
         """The octave at which the best value is the target, from above.
 
         In turns: the noise for the present order, by root finding; the best order for that noise.
-        An order with relative error e gives an octave with an error of the size of e^2.
+        An order with relative error e gives an octave with an error of the size of e^2; of a list,
+        the best one is right or wrong, and each turn leaves fewer that are better.
         """
         low, high = self.bracket()
-        if self.problem.orders is None:
+        listed = self.problem.orders is not None
+        if not listed:
             self.near = self.curve(high).best(self.near).less
-        for turn in range(8):
-            less, tolerance = self.near, max(10.0 ** (-3 - 3 * turn), 1e-13)
+        for turn in range(60 if listed else 8):
+            less, tolerance = self.near, 1e-13 if listed else max(10.0 ** (-3 - 3 * turn), 1e-13)
             assert less is not None
             if self.excess(high, less) >= 0:
                 break
@@ -1086,17 +1105,22 @@ class _Calibrator:
                 low = max(low - width, self.least)
             root = float(brentq(self.excess, low, high, (less,), xtol=tolerance, rtol=1e-14))
             gain, high = high - root, min(high, root + tolerance)
-            if self.problem.orders is not None and tolerance > 1e-13:
-                low = root - tolerance
-                continue
             if tolerance < 1e-11 and gain < 1e-10:
                 break
             self.near = self.curve(high).best(less).less
+            if listed and self.near == less:
+                break
             low = high - max(gain / 16, 4 * tolerance)
         return high
 
     def _refuse_unreachable(self) -> None:
-        least = self.curve(self.most).best().value
+        curve = self.curve(self.most)
+        least = curve.best().value
+        if math.isinf(least):
+            raise InvalidInput(
+                f"{self.problem.bound.name} has no finite value at any order of the list, however "
+                f"large the noise{curve.refusal}"
+            )
         listed, extra = self.problem.orders is not None, self.problem.extra is not None
         parts = [f"the {self.problem.rule.name} rule"]
         parts += ["at the orders of the list"] * listed + ["with the extra Renyi curve"] * extra

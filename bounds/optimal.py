@@ -84,7 +84,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from bounds.arith import TooCostly
 from bounds.setting import InvalidInput, Setting, exact, show
+
+MOST_STEPS = 10**5
+"""Of an exact schedule; `optimal` then takes about a day."""
 
 
 class CertificateInvalid(InvalidInput):
@@ -176,7 +180,17 @@ def cyclic_schedule(setting: Setting) -> tuple[Step, ...]:
 
     c = 1 - eta lambda, s = eta S_g/b at the record's position of every epoch, else 0, and
     v = 2 eta sigma^2.
+
+    Raises:
+        TooCostly: more than MOST_STEPS steps.
     """
+    if setting.steps > MOST_STEPS:
+        seconds = 200.0 * (setting.steps / 10**4) ** 2.75
+        raise TooCostly(
+            f"the exact optimum over {setting.steps} steps would take about {seconds:.1g} seconds; "
+            f"at most {MOST_STEPS} are tried, and `optimal_float`, or the bound "
+            "optimal_fixed_order, takes any number"
+        )
     assert setting.eta is not None and setting.sensitivity is not None
     assert setting.sigma2 is not None and setting.b is not None
     c, v = 1 - setting.eta_lambda, 2 * setting.eta * setting.sigma2
@@ -220,6 +234,9 @@ def segments(steps: Sequence[Step]) -> list[Segment]:
 
 def optimal(steps: Sequence[Step]) -> Certificate:
     """The optimum in exact arithmetic, with its certificate.
+
+    Growth: time ~ steps^2.75: there are some T operations on fractions of some T digits,
+    whose common factors take the square of their digits.
 
     Raises:
         InvalidInput: for an empty schedule or a step out of range.
@@ -353,7 +370,9 @@ def verify_certificate(certificate: Certificate) -> None:
 
 
 def optimal_float(contractions: Any, shifts: Any, variances: Any) -> float:
-    """V in double precision for long schedules, O(T).
+    """V in double precision for long schedules.
+
+    Growth: time ~ steps^1.
 
     Each is a sequence of T doubles. Pieces are kept in units of their own last step, so nothing
     overflows, and what has been forgotten underflows to 0 as it should. Every operation is on

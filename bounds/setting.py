@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,5})?")
@@ -392,13 +393,13 @@ class Setting:
         assert self.n is not None and self.b is not None
         return self.n % self.b == 0
 
-    @property
+    @cached_property
     def eta_lambda(self) -> Fraction:
         """eta * lambda [-], the contraction lost in one update."""
         assert self.eta is not None and self.lambda_ is not None
         return self.eta * self.lambda_
 
-    @property
+    @cached_property
     def rate(self) -> Fraction:
         """A = eta S_g^2 / (4 sigma^2 b^2) [-].
 

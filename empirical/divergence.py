@@ -64,6 +64,8 @@ DIGITS = 12
 FEW_PATTERNS = 128
 MOST_EVALUATIONS = 400_000
 MOST_FACTORS = 20_000
+MOST_BATCHES = {"never": 100_000, "once": 10_000, "epoch": 10_000}
+"""Batches an epoch, by when batches are drawn: some 10 seconds, and some minutes."""
 EXACT_BITS = 20_000
 
 
@@ -883,6 +885,7 @@ def exact_divergence(
         problem = Problem.of(
             setting, centre=0 if far else centre, per="batch" if how.random_size else "record"
         )
+    _afford_batches(problem, how)
     about = f"{how.title}: {problem.describe()}; alpha = {show(order)}, {direction}"
     if far:
         return _far(problem, how, order, digits, about)
@@ -909,6 +912,19 @@ def exact_divergence(
         patterns.mixture("first"), patterns.mixture("second"), order, direction, digits
     )
     return Enclosure.of(ball, digits, "enumeration, enclosed quadrature", about)
+
+
+def _afford_batches(problem: Problem, how: Scheme) -> None:
+    """Refuse epochs of too many batches before anything is made for each of them."""
+    most = MOST_BATCHES.get(how.afresh, problem.batches)
+    if problem.batches > most:
+        times = problem.batches / most
+        seconds = 10 * times if how.afresh == "never" else 120 * times**2
+        raise TooCostly(
+            f"the exact law of {problem.batches} batches an epoch would take about {seconds:.1g} "
+            f"seconds; at most {most} are tried, and larger batches, or a bound in place of the "
+            "exact value, would do"
+        )
 
 
 def _fixed(problem: Problem, order: Fraction, direction: Direction, digits: int) -> Any:

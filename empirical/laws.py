@@ -942,6 +942,9 @@ def law(
 ) -> PatternLaw | SumLaw:
     """The exact law: enumerated while it has at most `most` patterns, else as a sum of shifts.
 
+    Growth: time ~ (n/b)^1.85 * K^1.7 for one partition: n/b patterns, of fractions of K n/b digits.
+    Where batches are drawn afresh the patterns grow like (1 + n/b) to the power of the draws.
+
     Raises:
         TooCostly: neither form can be had. InvalidInput: iterates are projected.
     """

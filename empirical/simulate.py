@@ -56,6 +56,12 @@ BLOCK = 1 << 15
 SPARSE = 8
 LITERAL_CELLS = 1 << 21
 MOST_RECORDS = 1 << 17
+# Exact updates of an epoch, of which each takes some 5 microseconds and 1 kB to prepare.
+MOST_PLACES = 10**6
+PLACE_BYTES = 1000
+# About a day on one core.
+MOST_PATH_STEPS = 10**13
+PATH_STEPS_A_SECOND = 1e8
 GRID = 4096
 
 
@@ -105,6 +111,13 @@ class Plan:
             InvalidInput: there is no such scheme. TooCostly: too many records to draw one by one.
         """
         how = find(scheme)
+        if problem.batches > MOST_PLACES:
+            raise TooCostly(
+                f"{problem.batches} batches an epoch would take about "
+                f"{problem.batches * PLACE_BYTES / 2**30:.2g} GiB for their updates; at most "
+                f"{MOST_PLACES} are simulated, and larger batches, or the exact divergence in "
+                "their place, would do"
+            )
         scale = math.sqrt(problem.noise)
         kinds = {loss for _, loss in problem.shared}
         one_by_one = how.afresh != "never" and (literal or len(kinds) > 1)
@@ -495,7 +508,8 @@ def blocks(
 ) -> Generator[Block, None, None]:
     """Simulate `paths` runs on each data set and yield the blocks in order as they are finished.
 
-    Memory is that of about 3 `workers` blocks, whatever `paths` is. The numbers do not depend on
+    Memory is that of about 3 `workers` blocks, whatever `paths` is. Growth: time ~ paths^1, and in
+    proportion to the updates. The numbers do not depend on
     `workers`. Close the iterator, or stop asking, to end the simulation; what was yielded stands.
 
     seed: a non-negative integer. fault: break the simulator on purpose (`FAULTS`).
@@ -506,6 +520,13 @@ def blocks(
     for name, value, least in (("paths", paths, 1), ("seed", seed, 0), ("workers", workers, 1)):
         if value < least:
             raise InvalidInput(f"{name} is {value}; at least {least} is wanted")
+    if 2 * paths * problem.steps > MOST_PATH_STEPS:
+        days = 2 * paths * problem.steps / PATH_STEPS_A_SECOND / workers / 86400
+        raise TooCostly(
+            f"{paths} paths of {problem.steps} updates on both data sets would take about "
+            f"{days:.2g} days; at most {MOST_PATH_STEPS:.0e} path-steps are started, and fewer "
+            "paths, or the exact divergence in their place, would do"
+        )
     plans = [Plan.of(problem, scheme, side, literal=literal) for side in SIDES]
     if fault is not None:
         plans = [fault(problem, plan) for plan in plans]

@@ -30,6 +30,8 @@ def sum_expm1(scale: Any, profile: Callable[[Any], Any], count: int) -> Any:
     profile: positive, falling and, for counts beyond TERM_BY_TERM, completely monotone; takes an
     int, an acb or an arb_series. The sum goes term by term until the rest is negligible, or, where
     there are many terms, to j = precision in bits, whence it is smooth.
+
+    Growth: time ~ (n/b)^0 * digits^1.8, beyond TERM_BY_TERM terms.
     """
     bits = flint.ctx.prec
     head = count if count <= max(TERM_BY_TERM, 4 * bits) else bits

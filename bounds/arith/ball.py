@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
 from bounds.arith import Undecided
 
 
-@contextmanager
-def precision(bits: int) -> Iterator[None]:
-    """Set Arb's precision, which is state of the process, and put it back."""
-    before = flint.ctx.prec
-    flint.ctx.prec = bits
-    try:
-        yield
-    finally:
-        flint.ctx.prec = before
+class precision:
+    """Set Arb's precision [bits], which is state of the process, and put it back."""
+
+    __slots__ = ("before", "bits")
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+
+    def __enter__(self) -> None:
+        self.before = flint.ctx.prec
+        flint.ctx.prec = self.bits
+
+    def __exit__(self, *_: object) -> None:
+        flint.ctx.prec = self.before
 
 
 def rational(x: int | Fraction) -> Any:
     """An exact rational of python-flint."""
-    x = Fraction(x)
+    if not isinstance(x, Fraction | int):
+        x = Fraction(x)
     return flint.fmpq(x.numerator, x.denominator)
 
 
-@dataclass(frozen=True)
-class Complement:
+class Complement(NamedTuple):
     """1 - x as a ball, with its logarithm; `empty` when x = 1."""
 
     value: Any

@@ -565,6 +565,11 @@ def decide(holds: Callable[[Any], Any], settings: Settings) -> tuple[Any, Any]:
 # --- the number system -------------------------------------------------------------------------
 
 
+def _in_place(function: Any, fresh: Any) -> Any:
+    """The function of an array that nobody else holds, written over it: caches hold one less."""
+    return function(fresh, out=fresh) if isinstance(fresh, np.ndarray) else function(fresh)
+
+
 class Complement:
     """1 - x with its logarithm, both to full relative accuracy."""
 
@@ -596,9 +601,9 @@ class Complement:
     def one_minus(self, m: Any) -> Any:
         """1 - (1-x)^m; small common m are kept, since formulas ask for them again and again."""
         if not isinstance(m, int) or m > 4:
-            return -np.expm1(m * self.log)
+            return _in_place(np.negative, _in_place(np.expm1, m * self.log))
         if m not in self._kept:
-            self._kept[m] = -np.expm1(m * self.log)
+            self._kept[m] = _in_place(np.negative, _in_place(np.expm1, m * self.log))
         return self._kept[m]
 
 
@@ -622,7 +627,7 @@ class Columns(NumPyWords):
     @staticmethod
     def power(c: Complement, m: Any) -> Any:
         """c**m for counts m >= 0."""
-        return np.exp(m * c.log)
+        return _in_place(np.exp, m * c.log)
 
     @staticmethod
     def one_minus_power(c: Complement, m: Any) -> Any:
@@ -655,16 +660,21 @@ class Columns(NumPyWords):
             raise NotOnColumns(f"an average over {count} terms")
         top = scale * profile(1)
         shift = np.where(top <= _ELEMENTARY, 0.0, top)
-        total = np.expm1(top - shift)
+        small = shift == 0
+        shifted = not np.all(small)
+
+        def grown(exponent: Any) -> Any:
+            return _in_place(np.expm1, exponent - shift if shifted else exponent)
+
+        total = grown(1 * top)
         # In parts, so that roundings do not build up.
         for low in range(2, count + 1, _PARTIAL):
-            part = np.expm1(scale * profile(low) - shift)
+            part = grown(scale * profile(low))
             for j in range(low + 1, min(low + _PARTIAL, count + 1)):
-                part += np.expm1(scale * profile(j) - shift)
+                part += grown(scale * profile(j))
             total = total + part
-        small = shift == 0
         mean = total / count
-        if np.all(small):
+        if not shifted:
             return np.log1p(mean)
         # Where it is shifted, mean + 1 is the mean of exponentials, at least 1/count.
         return np.where(small, np.log1p(mean), shift + np.log((total + count) / count))
@@ -792,6 +802,8 @@ LEVELS: tuple[tuple[str, ...], ...] = ((), ("n", "b"), ("n", "b", "epochs", "pos
 def evaluate(bound: Any, settings: Settings, fault: Fault | None = None) -> Answers:
     """A bound over all the settings; see `bounds.bound.Bound.columns`.
 
+    Growth: time ~ settings^1, for an average also times n/b, up to `MOST_TERMS`.
+
     fault: called with the index where the bound breaks by itself, and what it raised; the setting
     is then labelled "error". Without it, such an exception ends the evaluation.
     """
@@ -803,11 +815,10 @@ def evaluate(bound: Any, settings: Settings, fault: Fault | None = None) -> Answ
     settings = settings.only({*bound.needs, "b", "position"})
     labels = ["", *dict.fromkeys(item.label for item in _conditions(bound))]
     labels += ["beyond-double", "too-costly", "error"]
-    none = 0.0 if bound.direction == "lower" else np.inf
-    out = Answers(np.full(settings.size, none), np.zeros(settings.size, np.int8), tuple(labels))
+    out = Answers(np.empty(settings.size), np.zeros(settings.size, np.int8), tuple(labels))
     left: list[Any] = []
     with np.errstate(all="ignore"):
-        _level(bound, settings, slice(0, settings.size), 0, out, left)
+        _level(_Asked(bound), settings, slice(0, settings.size), 0, out, left)
     for rows in left:
         for i in rows:
             try:
@@ -815,9 +826,14 @@ def evaluate(bound: Any, settings: Settings, fault: Fault | None = None) -> Answ
             except Exception as error:
                 if fault is None:
                     raise
-                out.code[i] = labels.index("error")
+                out.epsilon[i], out.code[i] = _nothing(bound), labels.index("error")
                 fault(int(i), error)
     return out
+
+
+def _nothing(bound: Any) -> float:
+    """What holds where a bound does not apply."""
+    return 0.0 if bound.direction == "lower" else np.inf
 
 
 def _conditions(bound: Any) -> tuple[Any, ...]:
@@ -825,20 +841,20 @@ def _conditions(bound: Any) -> tuple[Any, ...]:
 
 
 def _level(
-    bound: Any, settings: Settings, rows: Any, level: int, out: Answers, left: list[Any]
+    asked: _Asked, settings: Settings, rows: Any, level: int, out: Answers, left: list[Any]
 ) -> None:
     """Run some settings together, or else those that share more; `left` takes what cannot run."""
     for block in _blocks(rows):
         here = settings.take(block)
         try:
-            _block(bound, here, block, out, left)
+            _block(asked, here, block, out, left)
         except CANNOT:
             if level + 1 == len(LEVELS):
                 left.append(np.arange(settings.size)[block])
                 continue
             for group in _groups(here, LEVELS[level + 1]):
                 _level(
-                    bound, settings, np.arange(settings.size)[block][group], level + 1, out, left
+                    asked, settings, np.arange(settings.size)[block][group], level + 1, out, left
                 )
 
 
@@ -871,13 +887,14 @@ def _common(settings: Settings) -> Settings:
     return Settings(settings.size, settings.reals, counts)
 
 
-def _block(bound: Any, settings: Settings, rows: Any, out: Answers, left: list[Any]) -> None:
-    settings = _common(settings)
+def _block(asked: _Asked, settings: Settings, rows: Any, out: Answers, left: list[Any]) -> None:
+    settings, bound = _common(settings), asked.bound
     regular = settings.regular
-    code, slow = _labels(bound, settings, out.labels)
+    code, slow = _labels(asked.open_at(settings), settings, out.labels)
     if not np.all(regular):
         slow |= ~regular
-    fits = (code == 0) & ~slow
+    fits: Any = (code == 0) & ~slow
+    value: Any = np.nan
     if np.any(fits):
         value = np.broadcast_to(bound.epsilon(Parameters(settings), Columns), settings.size)
         # Not above that: NaN and underflow are looked at setting by setting.
@@ -885,21 +902,83 @@ def _block(bound: Any, settings: Settings, rows: Any, out: Answers, left: list[A
         slow |= fits & ~good
         fits &= good
         factor = {"upper": 1 + MARGIN, "lower": 1 - MARGIN}.get(bound.direction, 1.0)
-        if np.all(fits):
-            out.epsilon[rows] = value * factor
-        else:
-            out.epsilon[rows] = np.where(fits, value * factor, out.epsilon[rows])
+        value = value * factor
+    # Each entry is written once, which is half the cost of a formula of few operations.
+    out.epsilon[rows] = value if np.all(fits) else np.where(fits, value, _nothing(bound))
     out.code[rows] = code
     if np.any(slow):
         left.append(np.arange(len(out.code))[rows][slow])
 
 
+class _Unsettled(Exception):
+    """A comparison that ranges do not settle."""
+
+
+class _Range(View):
+    """Settings of which only ranges are known, as a condition reads them."""
+
+    def __init__(self, ranges: Mapping[str, tuple[Any, Any]]) -> None:
+        self._ranges, self._oracle = ranges, Oracle()
+
+    def __getattr__(self, name: str) -> Quantity:
+        if name not in self._ranges:
+            raise _Unsettled
+        count = name not in _REALS
+        return Quantity(self._array, self._ranges[name], self._oracle, count=count, read=True)
+
+    @staticmethod
+    def _array() -> Any:
+        raise _Unsettled
+
+
+class _Asked:
+    """A bound with the assumptions that a range of parameters settles for all of its blocks."""
+
+    def __init__(self, bound: Any) -> None:
+        self.bound, self._all = bound, _conditions(bound)
+        self._ranges: dict[str, tuple[Any, Any]] = {}
+        self._open = self._all
+
+    def open_at(self, settings: Settings) -> tuple[Any, ...]:
+        """The assumptions that are to be decided setting by setting in a block."""
+        if not settings._tame:
+            return self._all
+        here = {name: settings._range(name, column.high) for name, column in settings.reals.items()}
+        counts = set(settings.counts)
+        counts |= {"batches", "place"} if {"n", "b"} <= counts else set()
+        for name in counts - {"position"}:
+            here[name] = settings._range(name, getattr(settings, name))
+        known = self._ranges
+        if any(
+            name not in known or not known[name][0] <= low <= high <= known[name][1]
+            for name, (low, high) in here.items()
+        ):
+            # A little wider, so that the next block is likely to lie within.
+            self._ranges = {
+                name: (low / _WIDER, high * _WIDER) if name in settings.reals else (low, high)
+                for name, (low, high) in here.items()
+            }
+            self._open = tuple(item for item in self._all if not self._settled(item))
+        return self._open
+
+    def _settled(self, assumption: Any) -> bool:
+        try:
+            result = assumption.holds(_Range(self._ranges))
+            return bool(result)
+        except (_Unsettled, NotOnColumns):
+            return False
+
+
+_REALS = frozenset(name for name, item in PARAMETERS.items() if item.kind == "real")
+_WIDER = 1 + 2.0**-5
+
+
 def _labels(
-    bound: Any, settings: Settings, labels: tuple[str, ...]
+    conditions: tuple[Any, ...], settings: Settings, labels: tuple[str, ...]
 ) -> tuple[NDArray[np.int8], Mask]:
     """The first violated assumption of each setting, and where it is left to exact arithmetic."""
     code, slow = np.zeros(settings.size, np.int8), np.zeros(settings.size, dtype=bool)
-    for assumption in _conditions(bound):
+    for assumption in conditions:
         holding, doubt = decide(assumption.holds, settings)
         if doubt is not False and np.any(doubt):
             slow |= doubt & (code == 0)
@@ -912,8 +991,7 @@ def _labels(
 
 def _one(bound: Any, setting: Setting, i: int, out: Answers) -> None:
     """One setting by itself."""
-    none = 0.0 if bound.direction == "lower" else np.inf
-    code = 0
+    none, code = _nothing(bound), 0
     try:
         try:
             value = float(bound.float64(setting))

@@ -33,12 +33,14 @@ Array = NDArray[np.float64]
 NEAR = 0.05
 """Distance of log(p e^s) from 0 within which Theorem 4.3 is evaluated in balls."""
 _STEP = 2.0**-12
+_UNMOVED = 3e-14
 _CHUNK = 1 << 20
 _SERIES_TERMS = 14
 _FEW = 128
 _LARGEST_KEPT, _MOST_KEPT = 1 << 21, 4
 """Tables of profiles are kept up to this length (16 MiB) and number."""
 _SMALL = 0.25
+_NEGLIGIBLE = 2.0**-60
 
 
 @dataclass(frozen=True)
@@ -143,11 +145,18 @@ class Float64(NumPyWords):
         m plus the log of a mean of exponentials that are at most 1, and is at least m - log(count).
         Terms below 1/4 are summed for all orders at once through power sums of the profile,
         since expm1(x) = x + x^2/2! + ...: what is cut off is below 1e-17 of what is kept.
+
+        Growth: time ~ (n/b)^1 * orders^1, memory 8 bytes a term, up to the terms behind which all
+        together are negligible. With a `Profile` whose table is kept from the call before, only the
+        terms that are not small count.
         """
         table = _table(profile, count)
         values = table.values
         scales = np.atleast_1d(np.asarray(scale, dtype=np.float64))
         top = scales * values[0]
+        if count <= _FEW and len(scales) * count <= _CHUNK:
+            out = _few(scales, values, top)
+            return out if np.ndim(scale) else out[0]
         heads = table.heads(scales)
         distinct, which = np.unique(heads, return_inverse=True)
         tails = _tails(scales, np.array([table.sums(head) for head in distinct.tolist()])[which])
@@ -237,14 +246,15 @@ class Float64(NumPyWords):
         value = at(less)
         exact = alpha if isinstance(alpha, tuple) else (alpha,)
         if all(isinstance(order, Fraction) for order in exact):
-            lost = np.array(
-                [float(order - 1 - Fraction(x)) for order, x in zip(exact, less, strict=True)]
-            )
+            swing = 2 * (less + 1) * float(rate) - math.log(p) + 1
+            # What half a unit in the last place of alpha - 1 can change is often nothing.
+            felt = np.flatnonzero(2.0**-53 * less * swing > _UNMOVED).tolist()
+            moved = [i for i in felt if exact[i].denominator > 1 or less[i] > 2.0**53]
+            lost = np.array([float(exact[i] - 1 - Fraction(less[i])) for i in moved])
             if np.any(lost):
                 # Over this step the exponent alpha^2 A changes by little.
-                swing = 2 * (less + 1) * float(rate) - math.log(p) + 1
-                wide = np.minimum(less, 1 / swing) * _STEP
-                value = value + lost * (at(less + wide) - value) / wide
+                wide = np.minimum(less[moved], 1 / swing[moved]) * _STEP
+                value[moved] += lost * (at(less[moved] + wide) - value[moved]) / wide
         return value if np.ndim(alpha) else value[0]
 
 
@@ -265,7 +275,7 @@ def _critical(s: Fraction, p: Fraction, h: Fraction, steps: int) -> float:
 class _Table:
     """The values of a profile at 1, ..., count, and sums of their powers behind some places.
 
-    The places are a few per octave, so that many orders share the sums; they depend on the count
+    The places are a few per octave, so that many orders share the sums; they depend on the profile
     alone, and so the answer for one order does not depend on the others asked for with it.
     """
 
@@ -278,7 +288,7 @@ class _Table:
         )
         grid = np.ceil(1.25 ** np.arange(2 + math.ceil(math.log(count, 1.25))))
         self.falling = -self.values
-        # A few terms are added sooner than they are sorted.
+        # A few terms are added sooner than they are sorted, however many orders there are.
         inner: Any = np.append(0, grid[grid < count]) if count > _FEW else []
         self.places = np.unique(np.append(inner, count)).astype(np.intp)
         self._sums: dict[int, Array] = {count: np.zeros(_SERIES_TERMS)}
@@ -317,27 +327,62 @@ class _Table:
 _kept: OrderedDict[tuple[Any, int], _Table] = OrderedDict()
 
 
+def _reach(profile: Callable[[Any], Any], count: int) -> int:
+    """How many of the terms are not negligible together.
+
+    With s f(j) = t s f(1), t <= 1, convexity gives expm1(s f(j)) <= t expm1(s f(1)): what lies
+    behind place j adds at most (count - j) f(j)/f(1) times the first term, for any scale s.
+    """
+    if count <= _FEW:
+        return count
+    places = np.unique(np.minimum(np.ceil(1.1 ** np.arange(math.log(count, 1.1) + 1)), count))
+    values = profile(places)
+    enough = np.flatnonzero((count - places) * values <= _NEGLIGIBLE * values[0])
+    return int(places[enough[0]])
+
+
 def _table(profile: Callable[[Any], Any], count: int) -> _Table:
     """The table of a profile; kept for the next call where the profile says when it is the same.
 
     Raises:
         TooCostly: more terms than `MOST_TERMS`.
     """
-    if count > MOST_TERMS:
+    key = getattr(profile, "key", None)
+    name = (key, count)
+    if key is not None and name in _kept:
+        _kept.move_to_end(name)
+        return _kept[name]
+    reach = _reach(profile, count)
+    if reach > MOST_TERMS:
         raise TooCostly(
-            f"an average over {count} terms would take about {count * 8 / 2**30:.2g} GiB in double "
+            f"an average over {count} terms would take about {reach * 8 / 2**30:.2g} GiB in double "
             f"precision, where at most {MOST_TERMS} are tried; use balls, which add the first "
             "terms and integrate over the others"
         )
-    key = getattr(profile, "key", None)
-    if key is None or count > _LARGEST_KEPT:
-        return _Table(profile, count)
-    name = (key, count)
-    found = _kept.pop(name, None) or _Table(profile, count)
+    found = _Table(profile, reach)
+    if key is None or reach > _LARGEST_KEPT:
+        return found
     _kept[name] = found
     while len(_kept) > _MOST_KEPT:
         _kept.popitem(last=False)
     return found
+
+
+def _few(scales: Array, values: Array, top: Array) -> Array:
+    """`log_mean_exp` where few terms make sorting them useless; e^x - 1 in both forms [orders].
+
+    Beyond m = 30 the exponents are taken less m: the sum less `count` is then between -count and 0,
+    and its error is relative to a sum of exponentials of at least 1.
+    """
+    count, shift = len(values), np.where(top <= 30, 0.0, top)
+    exponents = np.multiply.outer(scales, values)
+    exponents -= shift[:, None]
+    total = np.expm1(exponents, out=exponents).sum(axis=1)
+    small = shift == 0
+    out: Array = np.log1p(np.where(small, total, 0.0) / count)
+    if not small.all():
+        out = np.where(small, out, shift + np.log((np.where(small, 0.0, total) + count) / count))
+    return out
 
 
 def _alike(sizes: NDArray[np.intp], small: NDArray[np.bool_]) -> Iterator[tuple[int, Any]]:

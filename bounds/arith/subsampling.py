@@ -48,8 +48,11 @@ LONGEST_BINOMIAL = 2000
 MOST_POINTS = 1_000_000
 """Points of quadrature, about 5 seconds; fewer where each takes longer at a high precision."""
 _FLOAT_NATS = 44.0
-_FLOAT_ORDERS = 32
+_FLOAT_ORDERS = 256
+_FLOAT_ERROR = 3e-14
+"""What rounding may do to `_Law._tops`, relative to the divergence, unless they are exact."""
 _FLOAT_POINTS = 5_000_000
+_FLOAT_ALL = 256
 _LEAF = 32
 
 
@@ -61,6 +64,8 @@ def sampled_gaussian_ball(alpha: Any, p: Any, a: Any, prec: int) -> Any:
 
     `alpha` and `p` are `flint.fmpq`, `a` is a `flint.arb`. Raises `InvalidInput` outside
     alpha > 1, 0 <= p <= 1, a >= 0, and `TooCostly` beyond `MOST_POINTS` evaluations.
+
+    Growth: time ~ order^1 for whole orders up to LONGEST_BINOMIAL; beyond, it hardly changes.
     """
     return _divergence(alpha, p, a, prec, True)
 
@@ -321,6 +326,8 @@ def sampled_gaussian_float(
     multiplies a relative change of an argument by up to alpha log(1/p); exact `p` and `a` may
     be handed over as `Fraction` there. Raises `InvalidInput` outside alpha > 1, 0 <= p <= 1,
     a >= 0, and `TooCostly` far beyond that range.
+
+    Growth: time ~ order^0: points far from both peaks are left out, with a logarithm of the order.
     """
     orders, less = np.asarray(alpha, dtype=np.float64), np.asarray(alpha_minus_one, np.float64)
     if not (np.all(less > 0) and 0 <= p <= 1 and a >= 0):
@@ -362,6 +369,11 @@ class _Law:
         rise = self.q * np.expm1(beta * self.log_q) + self.p * np.expm1(np.minimum(high, 600.0))
         return np.where(high > 600, high + self.log_p, np.log1p(rise)) / beta
 
+    def least(self, beta: Array) -> Array:
+        """A lower bound of log(E[L^alpha] - 1), from that of the module."""
+        out: Array = np.log(beta * (1 + beta)) + 2 * self.log_p + math.log(self.a)
+        return out
+
     def sum(self, beta: Array) -> Array:
         """The trapezoidal rule of `_quadrature` for the positive integrand of the module.
 
@@ -381,30 +393,36 @@ class _Law:
 
         def exponent(i: Index, j: Array) -> tuple[Array, ...]:
             """X, v (NaN where not used), l and log(L^alpha phi) at the points j of orders i."""
-            x, v = j * h[i], (j - count[i]) * h[i] - shift[i]
+            x = j * h[i]
             log_y = self.t * x - self.a
-            u = self.p * np.expm1(np.minimum(log_y, 600.0))
-            near = np.where(
-                u < -0.5,
-                np.log(self.q + self.p * np.exp(np.minimum(log_y, 1.0))),
-                np.log1p(np.maximum(u, -0.5)),
-            )
-            ell = np.where(log_y > 600, log_y + self.log_p, near)
-            right = (log_y > self.logit) & (centre[i] > 0)
-            fall = np.where(right, -self.t * v, 0.0)
-            tilt = np.where(
-                fall > 600,
-                np.exp(np.minimum(fall - centre[i], 0.0)),
-                weight[i] * np.expm1(np.minimum(fall, 600.0)),
-            )
-            beyond = top[i] - v * v / 2 + alpha[i] * np.log1p(tilt)
-            g = np.where(right, beyond, alpha[i] * ell - x * x / 2)
-            return x, np.where(right, v, np.nan), ell, g
+            ell = self._log_ratio(log_y)
+            v, g = np.full_like(x, np.nan), alpha[i] * ell - x * x / 2
+            right = np.flatnonzero((log_y > self.logit) & (centre[i] > 0))
+            if right.size:
+                k = i[right]
+                aside = (j[right] - count[k]) * h[k] - shift[k]
+                fall = -self.t * aside
+                tilt = np.where(
+                    fall > 600,
+                    np.exp(np.minimum(fall - centre[k], 0.0)),
+                    weight[k] * np.expm1(np.minimum(fall, 600.0)),
+                )
+                v[right] = aside
+                g[right] = top[k] - aside * aside / 2 + alpha[k] * np.log1p(tilt)
+            return x, v, ell, g
 
-        least = np.log(beta * alpha) + 2 * self.log_p + math.log(self.a)
-        drop = _FLOAT_NATS + np.maximum(0, -least)
+        drop = _FLOAT_NATS + np.maximum(0, -self.least(beta))
         more = np.ceil((np.sqrt(2 * drop) + 1) / h)
-        order, first, last = _runs(exponent, -more, count + more, h, drop)
+        # Sorting out a few points costs more than taking them all.
+        order, first, last = np.arange(len(beta)), -more, count + more
+        long = np.flatnonzero(last - first >= _FLOAT_ALL)
+        if long.size:
+            runs = _runs(exponent, long, first[long], last[long], h, drop)
+            short = np.flatnonzero(last - first < _FLOAT_ALL)
+            order, first, last = (
+                np.append(part[short], kept)
+                for part, kept in zip((order, first, last), runs, strict=True)
+            )
         sizes = (last - first + 1).astype(np.int64)
         if sizes.sum() > _FLOAT_POINTS:
             raise TooCostly(f"{sizes.sum()} points of quadrature in double precision; use balls")
@@ -413,35 +431,57 @@ class _Law:
         x, v, ell, g = exponent(i, j)
         peak = np.zeros_like(beta)
         np.maximum.at(peak, i, g)
-        y, aside = beta[i] * ell, np.where(np.isnan(v), x - self.t, v + beta[i] * self.t)
-        density = self.q * np.exp(-x * x / 2) + self.p * np.exp(-aside * aside / 2)
+        y, terms = beta[i] * ell, np.empty_like(x)
         spread = beta[i] * _psi(-ell)
-        low = density * (spread + _psi(np.minimum(y, 1.0))) * np.exp(-peak[i])
-        fall = np.exp(-np.maximum(y, 0.0))
-        high = np.exp(g - peak[i]) * (1 - (1 + y) * fall + spread * fall)
-        terms = np.where(y > 1, high, low)
+        k = np.flatnonzero(y <= 1)
+        aside = np.where(np.isnan(v[k]), x[k] - self.t, v[k] + beta[i[k]] * self.t)
+        density = self.q * np.exp(-x[k] * x[k] / 2) + self.p * np.exp(-aside * aside / 2)
+        terms[k] = density * (spread[k] + _psi(y[k])) * np.exp(-peak)[i[k]]
+        k = np.flatnonzero(y > 1)
+        fall = np.exp(-y[k])
+        rest = 1 - (1 + y[k]) * fall + spread[k] * fall
+        terms[k] = np.exp(g[k] - peak[i[k]]) * rest
         rise = np.bincount(i, terms, len(beta)) * h / math.sqrt(2 * math.pi)
         # Beyond e^40 the 1 added to E[L^alpha] - 1 is lost in rounding.
         small = np.log1p(rise * np.exp(np.minimum(peak, 40.0)))
         return np.where(peak > 40, peak + np.log(rise), small) / beta
 
+    def _log_ratio(self, log_y: Array) -> Array:
+        """l = log(q + p Y) without cancellation."""
+        u = self.p * np.expm1(np.minimum(log_y, 600.0))
+        ell: Array = np.log1p(np.maximum(u, -0.5))
+        if self.p > 0.5:
+            low = self.q + self.p * np.exp(np.minimum(log_y, 1.0))
+            ell = np.where(u < -0.5, np.log(low), ell)
+        return np.where(log_y > 600, log_y + self.log_p, ell)
+
     def _tops(self, beta: Array) -> tuple[Array, Array, Array]:
         """top and w of `sum`, and the logarithm of p Y / q at x = alpha t."""
-        a = self.exact[2]
+        alpha = 1 + beta
+        centre = (alpha + beta) * self.a - self.logit
+        with np.errstate(over="ignore"):
+            top = alpha * (self.log_p + self.a * beta + np.log1p(np.exp(-centre)))
+            weight = 1 / (1 + np.exp(centre))
+        # top is the difference of two numbers of this size; centre also, and moves top by less.
+        error = 2.0**-50 * alpha * (self.a * (alpha + beta) - self.log_p)
+        # It matters where p Y > q. There L < 2 p Y, so these terms come to less than e^most.
+        most = alpha * (math.log(2) + self.log_p + self.a * beta)
+        share = np.exp(np.minimum(most - self.least(beta), 0.0))
+        vague = ~(error * share <= _FLOAT_ERROR * np.where(top > 40, top, 1.0))
         log_p, log_q = self.logs
-        rows = []
         with precision(192):
-            for less in beta:
-                whole = flint.arb(float(less)) + 1
-                centre = (2 * whole - 1) * a + log_p - log_q
-                top = whole * (log_p + a * (whole - 1) + (-centre).exp().log1p())
-                rows.append((float(top), float(1 / (1 + centre.exp())), float(centre)))
-        top, weight, centre = np.array(rows).T
+            for i in np.flatnonzero(vague):
+                whole = flint.arb(float(beta[i])) + 1
+                middle = (2 * whole - 1) * self.exact[2] + log_p - log_q
+                top[i] = float(
+                    whole * (log_p + self.exact[2] * (whole - 1) + (-middle).exp().log1p())
+                )
+                weight[i], centre[i] = float(1 / (1 + middle.exp())), float(middle)
         return top, weight, centre
 
 
-def _runs(exponent: Any, low: Array, high: Array, h: Array, drop: Array) -> Any:
-    """Runs of points outside which max(L^alpha, 1) phi is below e^-drop of its maximum.
+def _runs(exponent: Any, i: Index, low: Array, high: Array, h: Array, drop: Array) -> Any:
+    """Runs of points of orders i: outside, max(L^alpha, 1) phi is below e^-drop of its maximum.
 
     The integrand is at most alpha times as large; a run is left out as in `_quadrature`.
     """
@@ -451,8 +491,7 @@ def _runs(exponent: Any, low: Array, high: Array, h: Array, drop: Array) -> Any:
         larger: Array = np.maximum(g, -x * x / 2)
         return larger
 
-    i = np.arange(len(low))
-    best = np.full(len(low), -np.inf)
+    best = np.full(len(h), -np.inf)
     kept = []
     while len(i):
         middle = np.floor((low + high) / 2)
@@ -469,8 +508,15 @@ def _runs(exponent: Any, low: Array, high: Array, h: Array, drop: Array) -> Any:
 
 def _psi(y: Array) -> Array:
     """e^y - 1 - y without cancellation."""
-    small = np.clip(y, -0.5, 0.5)
-    series = np.zeros_like(small)
-    for k in range(17, 1, -1):
-        series = (1 + series) * small / k
-    return np.where(np.abs(y) <= 0.5, series * small, np.expm1(np.minimum(y, 700.0)) - y)
+    out: Array = np.expm1(np.minimum(y, 700.0)) - y
+    near = np.abs(y) <= 0.5
+    small = y[near]
+    series = np.full_like(small, _PSI[0])
+    for coefficient in _PSI[1:]:
+        series *= small
+        series += coefficient
+    out[near] = series * small * small
+    return out
+
+
+_PSI = [1 / math.factorial(k) for k in range(17, 1, -1)]

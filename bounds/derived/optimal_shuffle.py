@@ -63,14 +63,12 @@ ASSUMPTIONS = (
 def last_corner(p: Parameters) -> int:
     """About the largest r with a corner, (l - log(1 + g^(K-1) (1-g))/log c)/2, g = c^l.
 
-    At least l/2. The true one is this or the next: the double is off by far less than 1.
+    The true one is this or one of the next two: the double is off by far less than 1. Where K = 1
+    there is nothing to bend, and every r does.
     """
-    size, lost = int(p.batches), p.given.eta_lambda
-    if lost == 1 or p.epochs == 1:
-        return size // 2
-    log_c = math.log1p(-lost) if 2 * lost < 1 else math.log(1 - lost)
+    size, log_c = int(p.batches), math.log1p(-p.given.eta_lambda)
     extra = math.log1p(math.exp(size * (p.epochs - 1) * log_c) * -math.expm1(size * log_c))
-    return min(size, max(size // 2, math.floor((size - extra / log_c) / 2) - 1))
+    return min(size, math.floor((size - extra / log_c) / 2) - 1)
 
 
 def epsilon(p: Parameters, ctx: Any) -> Any:

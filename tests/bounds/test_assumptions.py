@@ -269,4 +269,4 @@ def test_doubles_that_would_overflow_are_refused_in_words() -> None:
         find("fixed_order_composition").float64(setting)
     assert find("fixed_order_composition").enclose(setting) > 10**398
     with pytest.raises(InvalidInput, match="smaller than double precision"):
-        find("thm-3.3").float64(GOOD.replace(sigma2="1e-320"))
+        find("thm-3.3").float64(GOOD.replace(sigma2="1e320"))

@@ -34,6 +34,7 @@ SHARED = {
     "n": 6, "b": 2, "epochs": 3, "eta": "0.1", "lambda_": 1, "beta": 4, "sensitivity": 4,
     "sigma2": 1,
 }  # fmt: skip
+BLOCKS = {"eta": 4 * ["0.1"], "alpha": 4 * [2], "epochs": 4 * [3], "position": 4 * [1]}
 ALL = [bound for bound in registry().values() if bound.name not in COSTLY]
 IDS = [bound.name for bound in ALL]
 # What needs more than elementary functions of the settings goes one by one.
@@ -333,3 +334,20 @@ def test_extreme_values_have_a_label_and_no_nan() -> None:
     )
     assert found.label.tolist() == ["beyond-double", "beyond-double", "", "", ""]
     assert np.isinf(found.epsilon[:2]).all() and np.isfinite(found.epsilon[2:]).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "label"),
+    [("eta", "0.41", "step-size"), ("alpha", 1, "order"), ("epochs", 0, "epochs"),
+     ("position", 3, "position"), ("eta", "0.4", "step-size"), ("alpha", "1.01", "")],
+)  # fmt: skip
+def test_what_one_block_settles_holds_for_no_other(
+    name: str, value: object, label: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columns, "BLOCK", 2)
+    given = {**SHARED, **BLOCKS, name: [*BLOCKS[name][:3], value]}
+    made = find("thm-3.3").columns(given)
+    assert made.label.tolist() == ["", "", "", label]
+    asked = columns._Asked(find("thm-3.3"))
+    known = [item.label for item in asked.open_at(Settings.of({**SHARED, **BLOCKS}))]
+    assert "order" not in known and len(known) < len(asked._all)

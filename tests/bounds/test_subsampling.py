@@ -18,6 +18,7 @@ from mpmath.ctx_mp import MPContext
 
 from bounds.arith import TooCostly
 from bounds.arith import subsampling as sub
+from bounds.arith.float64 import MARGIN, Float64
 from bounds.setting import InvalidInput
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "bounds.json"
@@ -253,3 +254,15 @@ def test_errors_and_the_precision_of_the_process(monkeypatch: pytest.MonkeyPatch
         sub.sampled_gaussian_ball(Q(5, 2), Q(1, 25), flint.arb(3), 64)
     assert flint.ctx.prec == before
     assert mpmath.mp.dps == 15
+
+
+@pytest.mark.parametrize("third", [10**3, 10**5, 10**6])
+def test_what_rounding_takes_from_an_order_is_given_back(third: int) -> None:
+    """At alpha A = log(1/p), where the last place of the order shows."""
+    order, p = Fraction(third, 3), Fraction(1, 10**6)
+    rate = Fraction("13.815510558") / (order - 1)
+    less = np.array([float(order - 1)])
+    made = float(Float64.sampled_gaussian((order,), less, p, rate)[0])
+    with sub.precision(200):
+        true = sub.sampled_gaussian_ball(fmpq(order), fmpq(p), flint.arb(fmpq(rate)), 200)
+        assert abs(made / true - 1) < MARGIN

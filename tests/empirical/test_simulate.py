@@ -12,7 +12,6 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from benchmarks.monte_carlo import measure
 from bounds.arith import TooCostly
 from bounds.setting import InvalidInput, Setting
 from empirical.estimators._common import binomial_lower, binomial_upper
@@ -223,8 +222,3 @@ def test_too_much_is_refused_in_a_sentence() -> None:
         agreement(full, "fixed-order", 10, 1, level=0.0)
     exact = enumerate_patterns(full, "fixed-order")
     assert agreement(full, "fixed-order", 10, 1, exact=exact).limit > 0.5
-
-
-def test_the_benchmark_measures() -> None:
-    row = measure("fixed-order", 1, 2, 1000)
-    assert row["wall"] > 0 and row["cpu"] > 0

@@ -139,7 +139,10 @@ class Range:
 
 
 def work_out(sweep: Sweep, start: int, stop: int) -> pa.Table:
-    """The table of a range of points."""
+    """The table of a range of points.
+
+    Growth: time ~ points^1, memory likewise; a sweep holds one range a worker.
+    """
     import pyarrow as pa
 
     here = Range(sweep, start, stop)

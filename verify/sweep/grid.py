@@ -28,6 +28,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,11 @@ class Axis:
 
     name: str
     values: tuple[Fraction, ...]
+
+    @cached_property
+    def short(self) -> bool:
+        """Whether of each value the nearest double, written as short as it can be, is the value."""
+        return all(Fraction(repr(float(value))) == value for value in self.values)
 
 
 @dataclass(frozen=True)
@@ -138,6 +144,7 @@ class Sweep:
         """Names of what differs from point to point."""
         return (*(axis.name for axis in self.axes), *(draw.name for draw in self.draws))
 
+    @cached_property
     def canonical(self) -> str:
         """The request as text in which layout and comments play no part."""
 

@@ -147,11 +147,13 @@ class Points:
             stride //= len(axis.values)
             at = (index // stride) % len(axis.values)
             whole = axis.name in INTEGERS
+            used, at = np.unique(at, return_inverse=True)
+            values = tuple(axis.values[k] for k in used)
             texts = None
-            if not whole and not all(_short(value) for value in axis.values):
-                names = [show(value) for value in axis.values]
+            if not whole and not axis.short:
+                names = [show(value) for value in values]
                 texts = [names[k] for k in at]
-            found[axis.name] = Values(Column.table(axis.values, at), whole, texts)
+            found[axis.name] = Values(Column.table(values, at), whole, texts)
         for draw in self.sweep.draws:
             raw = words(self.sweep.seed, draw.name, start, stop)
             found[draw.name] = Values(drawn(draw, raw), draw.name in INTEGERS)
@@ -172,11 +174,6 @@ class Points:
     def setting(self, index: int) -> Setting:
         """The setting of one point. Raises `InvalidInput` where the values make none."""
         return setting_of(self.point(index))
-
-
-def _short(value: Fraction) -> bool:
-    """Whether the nearest double, written as short as it can be, is the value."""
-    return Fraction(repr(float(value))) == value
 
 
 def shown(values: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ Growth: time and size are proportional to the number of points.
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import threading
 import time
@@ -17,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -144,12 +146,20 @@ def ranges(count: int, size: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + size, count)
 
 
-def task(sweep: Sweep, start: int, stop: int, mark: str) -> tuple[int, int, bytes]:
+@lru_cache(maxsize=1)
+def unpacked(packed: bytes) -> Sweep:
+    """The sweep, read once for all the parts that a worker is given."""
+    made: Sweep = pickle.loads(packed)
+    return made
+
+
+def task(packed: bytes, start: int, stop: int, mark: str) -> tuple[int, int, bytes]:
     """One part, in a worker.
 
     Raises:
         InvalidInput: the worker has other versions than the process that asks.
     """
+    sweep = unpacked(packed)
     if storage.fingerprint(sweep) != mark:
         raise InvalidInput(
             "a worker has other versions of hiddenstate or of what it uses than this process: "
@@ -199,9 +209,9 @@ class Workers:
             n_jobs=self.jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs",
             batch_size=1,
         )  # fmt: skip
-        work = joblib.delayed(task)
+        work, packed = joblib.delayed(task), pickle.dumps(sweep)
         found: Iterator[tuple[int, int, bytes]] = parallel(
-            work(sweep, start, stop, mark) for start, stop in todo
+            work(packed, start, stop, mark) for start, stop in todo
         )
         return found
 

@@ -37,7 +37,7 @@ def versions() -> dict[str, str]:
 
 def fingerprint(sweep: Sweep) -> str:
     """A digest of the sweep and of the versions."""
-    whole = sweep.canonical() + json.dumps(versions(), sort_keys=True)
+    whole = sweep.canonical + json.dumps(versions(), sort_keys=True)
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
@@ -164,7 +164,7 @@ class Store:
 
     def _metadata(self) -> dict[str, str]:
         return {
-            "sweep.fingerprint": self.mark, "sweep.grid": self.sweep.canonical(),
+            "sweep.fingerprint": self.mark, "sweep.grid": self.sweep.canonical,
             "sweep.versions": json.dumps(versions(), sort_keys=True),
             "sweep.note": "the shortest decimal of a double that varies is its exact value",
         }  # fmt: skip
