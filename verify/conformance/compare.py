@@ -57,6 +57,9 @@ class Case:
     flags: tuple[str, ...] = ()
     bound: str = ""
 
+    def __hash__(self) -> int:
+        return hash((self.id, *self.input.items()))
+
     @cached_property
     def setting(self) -> Setting | None:
         """The setting within the input, if there is one."""
@@ -64,6 +67,11 @@ class Case:
             return setting_of(self.input)
         except InvalidInput:
             return None
+
+    @property
+    def golden(self) -> bool:
+        """Whether it is a golden vector, which has a permanent id."""
+        return self.id.startswith(f"{self.bound}-")
 
     @property
     def expected(self) -> str:

@@ -149,7 +149,7 @@ _LARGE = {
     "n": "60000", "b": "2048", "epochs": "120", "eta": "0.75", "lambda": "0.08", "beta": "2.08",
     "sensitivity": "4", "sigma2": "0.000002",
 }  # fmt: skip
-_NAMED = {
+NAMED = {
     "one_update": "n b epochs eta sensitivity sigma2",
     "fixed_order": "n b epochs eta lambda beta sensitivity sigma2 position",
     "shuffle_partition": "n b epochs eta lambda beta sensitivity sigma2",
@@ -158,11 +158,11 @@ _NAMED = {
     "fixed_order_composition": "n b epochs eta sensitivity sigma2",
 }
 """The bounds that are converted: linear in the order and not, theorems and the baseline."""
-_CHEAP = ("one_update", "fixed_order", "bok_2024_cyclic", "fixed_order_composition")
+CHEAP = ("one_update", "fixed_order", "bok_2024_cyclic", "fixed_order_composition")
 
 
 def _part(bound: str, setting: dict[str, str], *, noise: bool = True) -> dict[str, str]:
-    keys = [key for key in _NAMED[bound].split() if noise or key != "sigma2"]
+    keys = [key for key in NAMED[bound].split() if noise or key != "sigma2"]
     last = str(int(setting["n"]) // int(setting["b"]) - 1)
     return {"bound": bound, **{key: {**setting, "position": last}[key] for key in keys}}
 
@@ -170,13 +170,13 @@ def _part(bound: str, setting: dict[str, str], *, noise: bool = True) -> dict[st
 def settings() -> Iterator[Asked]:
     """Questions of the file `conversion_of_bound`."""
     everything = f"ordinary all-orders {_SHAPES} {_DELTAS} unsorted-list"
-    for bound in _NAMED:
+    for bound in NAMED:
         for setting in (_FIGURE, _SMALL, _LARGE):
             base = _part(bound, setting)
             yield from _asked(everything, **base, orders=COARSE, delta="0.00001")
         for orders, delta in ((LOW, "0.00001"), (HIGH, "0.00001"), ("8", "0.0001")):
             yield from _asked(everything, **_part(bound, _FIGURE), orders=orders, delta=delta)
-    for bound in _CHEAP:
+    for bound in CHEAP:
         for setting, delta in ((_FIGURE, "0.00001"), (_SMALL, "1e-12"), (_SMALL, "0.125")):
             yield from _asked(everything, **_part(bound, setting), delta=delta)
     for setting, delta in ((_FIGURE, "0.00001"), (_SMALL, "1e-12")):
@@ -205,7 +205,7 @@ def settings() -> Iterator[Asked]:
 def targets() -> Iterator[Asked]:
     """Questions of the file `calibration`."""
     everything = f"ordinary all-orders {_SHAPES} tiny-delta large-delta unsorted-list"
-    for bound in _CHEAP:
+    for bound in CHEAP:
         for setting in (_FIGURE, _SMALL, _LARGE):
             base = _part(bound, setting, noise=False)
             for target in ("0.5", "3"):

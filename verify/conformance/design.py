@@ -34,21 +34,25 @@ NEXT_TO_QUARTER = "0.24999999976716935634613037109375"  # 1/4 - 2^-32
 
 @dataclass(frozen=True)
 class Row:
-    """`changes` are made before a setting is fitted to a bound, `after` when it is."""
+    """`changes` are made before a setting is fitted to a bound, `after` when it is.
+
+    only: the one bound that it is offered to, for a case that no other has.
+    """
 
     flags: tuple[str, ...]
     changes: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    only: str = ""
 
 
-def row(flags: str, changes: str = "", after: str = "", note: str = "") -> Row:
+def row(flags: str, changes: str = "", after: str = "", note: str = "", only: str = "") -> Row:
     """A row from words: "odd-batches", "n=35 b=5"."""
 
     def pairs(text: str) -> dict[str, str]:
         return dict(item.split("=", 1) for item in text.split())
 
-    return Row(tuple(flags.split()), pairs(changes), pairs(after), note)
+    return Row(tuple(flags.split()), pairs(changes), pairs(after), note, only)
 
 
 def figures() -> Iterator[Row]:
@@ -200,6 +204,33 @@ DESIGN: tuple[Row, ...] = (
     row(
         "fractions",
         "n=12 b=4 epochs=3 eta=1/6 lambda=2/3 beta=7/3 sensitivity=10/7 sigma2=3/13 alpha=11/9",
+    ),
+    # What only one bound has: a sum over many batches in three parts, with a corner between them.
+    *(
+        row("many-batches" + flags, changes, only="optimal_shuffle")
+        for flags, changes in (
+            (" two-epochs", "n=1000 b=1 epochs=2 eta=0.01 lambda=0.1 sigma2=0.1"),
+            (" two-epochs", "n=2002 b=2 epochs=2 eta=0.01 lambda=0.2 sigma2=0.02"),
+            ("", "n=1000 b=1 epochs=3 eta=0.01 lambda=0.05 sigma2=0.1"),
+            ("", "n=4000 b=2 epochs=5 eta=0.01 lambda=0.01 sigma2=0.02 alpha=4"),
+            (" two-epochs", "n=1000 b=1 epochs=2 eta=0.01 lambda=0.001 sigma2=0.1"),
+            (" two-epochs", "n=1001 b=1 epochs=2 eta=0.01 lambda=0.0001 sigma2=0.1"),
+            ("", "n=1000 b=1 epochs=4 eta=1 lambda=0.001 beta=0.5 sigma2=10 alpha=3"),
+            (" two-epochs", "n=1000 b=1 epochs=2 eta=0.01 lambda=0.1 sigma2=0.04 alpha=3"),
+            (" two-epochs", "n=1000 b=1 epochs=2 eta=0.25 lambda=3 beta=3 sigma2=1 alpha=3"),
+            (" contraction-zero", "n=1000 b=1 epochs=3 eta=0.25 lambda=4 beta=4 alpha=3"),
+        )
+    ),
+    # And runs of one to four updates, of which symbols write out three.
+    *(
+        row(flags, changes, only="optimal_without_replacement")
+        for flags, changes in (
+            ("one-batch-left one-epoch", "n=7 b=4 epochs=1 sigma2=0.5"),
+            ("one-batch-left two-epochs", "n=5 b=3 epochs=2 eta=0.125 lambda=2"),
+            ("one-batch-left", "n=5 b=3 epochs=3 eta=0.125 lambda=2"),
+            ("one-batch-left", "n=8 b=5 epochs=4 eta=0.125 lambda=2"),
+            ("full-batch", "n=3 b=3 epochs=2 eta=0.125 sensitivity=3 sigma2=1.5 alpha=4"),
+        )
     ),
     # What must be refused.
     row("order-at-most-one", after="alpha=1", note="Kullback and Leibler's divergence"),

@@ -1,14 +1,15 @@
 """Which known mistake a subject makes: the one that reproduces all its answers.
 
-A mistake is named only when it predicts every number that the subject gave, the wrong ones as well
-as the right ones, but for those where plain double arithmetic would lose the difference. The vector
-that singles it out is one where no other mistake of the catalogue predicts the same.
+A mistake is named when it predicts every number that the subject gave, the wrong ones as well as
+the right ones, but for those where plain double arithmetic would lose the difference. The vector
+that singles it out is one where no other mistake of the catalogue predicts the same. Where no
+mistake predicts all, one that predicts most is named, and the diagnosis says that it does not.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -24,20 +25,23 @@ from verify.conformance.compare import (
     difference,
     short,
 )
-from verify.conformance.mistakes import Mistake, NoPrediction, catalogue
+from verify.conformance.mistakes import Mistake, catalogue, predicted
 
 CLOSE = Decimal("1e-7")
 """Relative difference up to which an answer is what a mistake predicts."""
 SECONDS = 20.0
 MOST_EVIDENCE = 80
+PARTIAL_EVIDENCE = 24
+LEAST_PARTIAL = 5
 
 
 @dataclass(frozen=True)
 class Diagnosis:
     """A mistake with its evidence.
 
-    vector: the id of the question that singles it out, "" where none does; `also`: other entries
-    of the catalogue that predict the same at every question that was asked.
+    vector: the id of the golden vector that singles it out, "" where none does; at: its input, or
+    that of a drawn question which does. also: other entries of the catalogue that predict the same
+    at every question that was asked.
     """
 
     mistake: str
@@ -45,12 +49,14 @@ class Diagnosis:
     vector: str = ""
     also: tuple[str, ...] = ()
     matched: int = 0
+    at: Mapping[str, str] | None = None
 
     def as_json(self) -> dict[str, object]:
         """The contract of `check --json`, with the evidence after it."""
         return {
             "mistake": self.mistake, "says": self.says, "vector": self.vector or None,
             "also": list(self.also), "matched": self.matched,
+            "at": None if self.at is None else dict(self.at),
         }  # fmt: skip
 
 
@@ -82,17 +88,19 @@ def cost(case: Case) -> tuple[int, int]:
     return (steps // 100, sum(len(text) for text in case.input.values()))
 
 
+def _vector(cases: Sequence[Case]) -> str:
+    """The id of the simplest golden vector among them, "" where there is none."""
+    golden = [case for case in cases if case.golden]
+    return min(golden, key=cost).id if golden else ""
+
+
 def matches(mistake: Mistake, item: Judged) -> bool | None:
     """Whether a mistake predicts an answer; None where it says nothing, or digits are lost."""
-    assert mistake.predict is not None
     assert item.answer.value is not None
-    try:
-        predicted = mistake.predict(item.case)
-    except NoPrediction:
-        return None
-    if abs(predicted) < SMALL or abs(predicted) > LARGEST:
+    value = predicted(mistake, item.case)
+    if value is None or abs(value) < SMALL or abs(value) > LARGEST:
         return None  # where doubles end, any mistake looks the same
-    gap = abs(difference(item.answer.value, predicted, predicted))
+    gap = abs(difference(item.answer.value, value, value))
     if gap <= CLOSE:
         return True
     return None if gap <= PLAIN_SLACK * _loss(item.case) else False
@@ -106,45 +114,74 @@ def _loss(case: Case) -> Decimal:
 
 
 def numbers(found: Sequence[Judged]) -> Diagnosis | None:
-    """The mistake that predicts all the numbers."""
+    """The mistake that predicts all the numbers, or if none does, the one that predicts most."""
     given = [
         item for item in found
-        if item.case.valid and item.outcome != "unasked"
-        and item.answer.value is not None and item.answer.value.is_finite()
+        if item.case.valid and item.outcome != "unasked" and item.answer.value is not None
     ]  # fmt: skip
-    wrong = sorted((x for x in given if x.outcome in ("low", "high")), key=lambda x: cost(x.case))
-    right = sorted(
-        (x for x in given if x.outcome in ("right", "close")), key=lambda x: cost(x.case)
-    )
+    if len(given) > 4 and len({item.answer.value for item in given}) == 1:
+        says = f"The answer is {given[0].answer} whatever the input."
+        cases = [item.case for item in given if item.outcome in ("low", "high")]
+        return Diagnosis("constant-answer", says, _vector(cases), (), len(given))
+    given = [x for x in given if x.answer.value is not None and x.answer.value.is_finite()]
+    given.sort(key=lambda item: cost(item.case))
+    wrong = [item for item in given if item.outcome in ("low", "high")]
+    right = [item for item in given if item.outcome in ("right", "close")]
     if not wrong:
         return None
     kind = wrong[0].case.bound if bound_of(wrong[0].case) is None else "bound"
     evidence = _mixed(wrong[:MOST_EVIDENCE], right[:MOST_EVIDENCE])
     end = time.monotonic() + SECONDS
-    survivors: list[tuple[Mistake, int]] = []
+    ranked = _ranked(kind, evidence, 0, end)
+    if not ranked:
+        # An odd step, so that wrong answers and right ones are among them.
+        return _partial(kind, evidence[:: len(evidence) // PARTIAL_EVIDENCE | 1], end)
+    chosen, hits, _ = ranked[0]
+    also = tuple(other.name for other, _, _ in ranked[1:])
+    single = _single(chosen, wrong, {chosen.name, *also}, end)
+    return Diagnosis(
+        chosen.name, chosen.says, single.id if single and single.golden else "", also, hits,
+        single.input if single else None,
+    )  # fmt: skip
+
+
+def _ranked(
+    kind: str, evidence: Sequence[Judged], allowed: int, end: float
+) -> list[tuple[Mistake, int, int]]:
+    """The mistakes with how many wrong answers they predict and how many answers they do not.
+
+    Those that mispredict more than allowed are left out, and so are those that are silent at most
+    of the wrong ones. The best come first; none where the time is over.
+    """
+    out = []
     for mistake in catalogue(kind):
-        hits, silent = 0, 0
+        hits = silent = misses = 0
         for item in evidence:
             if time.monotonic() > end:
-                return None
+                return []
             fits = matches(mistake, item)
-            if fits is False:
-                break
             failing = item.outcome in ("low", "high")
             hits += failing and fits is True
             silent += failing and fits is None
+            misses += fits is False
+            if misses > allowed:
+                break
         else:
             if hits and hits >= silent:
-                survivors.append((mistake, hits))
-    if not survivors:
-        return None
-    survivors.sort(key=lambda pair: -pair[1])
-    chosen = survivors[0][0]
-    also = tuple(other.name for other, _ in survivors[1:])
-    return Diagnosis(
-        chosen.name, chosen.says, _single(chosen, wrong, {chosen.name, *also}, end), also,
-        survivors[0][1],
-    )  # fmt: skip
+                out.append((mistake, hits, misses))
+    return sorted(out, key=lambda item: item[2] - item[1])
+
+
+def _partial(kind: str, evidence: Sequence[Judged], end: float) -> Diagnosis | None:
+    """A mistake that predicts most of the wrong answers, where there is more than one mistake."""
+    for mistake, hits, misses in _ranked(kind, evidence, len(evidence) // 3, end):
+        if hits >= LEAST_PARTIAL:
+            says = (
+                f"{mistake.says} That predicts {hits} of {hits + misses} answers; at the others "
+                "something else is wrong as well."
+            )
+            return Diagnosis(mistake.name, says, "", (), hits)
+    return None
 
 
 def _mixed(wrong: Sequence[Judged], right: Sequence[Judged]) -> list[Judged]:
@@ -155,27 +192,27 @@ def _mixed(wrong: Sequence[Judged], right: Sequence[Judged]) -> list[Judged]:
     return out
 
 
-def _single(chosen: Mistake, wrong: Sequence[Judged], alike: set[str], end: float) -> str:
-    """The id of the first question at which no mistake but those alike predicts the answer."""
+def _single(chosen: Mistake, wrong: Sequence[Judged], alike: set[str], end: float) -> Case | None:
+    """The first question, golden ones before drawn ones, that tells it from all but those alike."""
     others = [other for other in catalogue(chosen.about) if other.name not in alike]
-    for item in wrong:
+    for item in sorted(wrong, key=lambda item: not item.case.golden):
         if matches(chosen, item) is not True:
             continue
         for other in others:
             if time.monotonic() > end:
-                return ""
+                return None
             if matches(other, item) is True:
                 # What was mistaken for the other here is likely to be so at the next one too.
                 others.remove(other)
                 others.insert(0, other)
                 break
         else:
-            return item.case.id
-    return ""
+            return item.case
+    return None
 
 
 def _imprecise(found: Sequence[Judged]) -> Diagnosis:
-    lossy = sorted((x for x in found if x.outcome == "lossy"), key=lambda x: cost(x.case))
+    lossy = [item for item in found if item.outcome == "lossy"]
     errors = [item.error for item in lossy if item.error is not None]
     explained = [
         item for item in lossy
@@ -186,12 +223,13 @@ def _imprecise(found: Sequence[Judged]) -> Diagnosis:
         return Diagnosis(
             "few-digits",
             f"Numbers are right to about {short(worst, 1)}, as where single precision is used or "
-            "a sum is broken off.", lossy[0].case.id, (), len(lossy),
+            "a sum is broken off.", _vector([x.case for x in lossy]), (), len(lossy),
         )  # fmt: skip
     return Diagnosis(
         "float-cancellation",
         "Differences such as 1 - (1 - eta lambda)^m are formed in plain doubles and lose their "
-        "digits; expm1 and log1p keep them.", explained[0].case.id, (), len(explained),
+        "digits; expm1 and log1p keep them.", _vector([x.case for x in explained]), (),
+        len(explained),
     )  # fmt: skip
 
 
@@ -202,8 +240,7 @@ def _explained(cases: Sequence[Case], about: str) -> Diagnosis | None:
         assert mistake.explains is not None
         try:
             if mistake.explains(cases):
-                least = min(cases, key=cost)
-                return Diagnosis(mistake.name, mistake.says, least.id, (), len(cases))
+                return Diagnosis(mistake.name, mistake.says, _vector(cases), (), len(cases))
         except (InvalidInput, AssertionError, TypeError, ArithmeticError):
             continue
     return None
@@ -218,13 +255,13 @@ def _accepted(found: Sequence[Judged]) -> Diagnosis | None:
     invalid = [item for item in found if not item.case.valid and item.outcome != "unasked"]
     if len(cases) == len(invalid):
         says = "Nothing is checked: every input is answered."
-        return Diagnosis("no-checks", says, min(cases, key=cost).id, (), len(cases))
+        return Diagnosis("no-checks", says, _vector(cases), (), len(cases))
     says = f"Several conditions are not checked: {', '.join(missing)}."
-    return Diagnosis("checks-missing", says, min(cases, key=cost).id, (), len(cases))
+    return Diagnosis("checks-missing", says, _vector(cases), (), len(cases))
 
 
 def _crashed(found: Sequence[Judged]) -> Diagnosis | None:
-    crashed = sorted((x for x in found if x.outcome == "crashed"), key=lambda x: cost(x.case))
+    crashed = [item for item in found if item.outcome == "crashed"]
     raised = {item.answer.raised for item in crashed}
     known = {
         "OverflowError": (
@@ -240,5 +277,5 @@ def _crashed(found: Sequence[Judged]) -> Diagnosis | None:
         "RecursionError": ("recursion", "It calls itself once for each update or epoch."),
     }
     if len(raised) == 1 and (name := next(iter(raised))) in known:
-        return Diagnosis(*known[name], crashed[0].case.id, (), len(crashed))
+        return Diagnosis(*known[name], _vector([x.case for x in crashed]), (), len(crashed))
     return None

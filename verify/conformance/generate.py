@@ -61,7 +61,8 @@ def generate(name: str) -> VectorFile:
     bound = registry()[name]
     found: dict[tuple[tuple[str, str], ...], _Question] = {}
     for row in (*figures(), *DESIGN, *limits(bound), *ordinary(USUAL_ONES)):
-        _ask(found, bound, row.flags, fitted(bound, row.changes, row.after), row.note)
+        if row.only in ("", name):
+            _ask(found, bound, row.flags, fitted(bound, row.changes, row.after), row.note)
     for row in list(ordinary(MOST_ORDINARY))[USUAL_ONES:]:
         if sum(item.reply.label is None for item in found.values()) >= AT_LEAST_VALID:
             break

@@ -26,13 +26,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
-from bounds.arith import TooCostly
 from bounds.bound import Bound, find, registry
-from bounds.setting import AssumptionViolated, InvalidInput, Setting
-from verify.conformance import plain, vectors
+from bounds.setting import AssumptionViolated, InvalidInput, Setting, exact
+from verify.conformance import inquiries, plain, vectors
 from verify.conformance.compare import (
     FINE,
     TOLERANCE,
@@ -44,9 +42,15 @@ from verify.conformance.compare import (
     refine,
     short,
 )
+from verify.conformance.conversions import NAMED
 from verify.conformance.diagnosis import Diagnosis, cost, diagnose
+from verify.conformance.inquiries import Conversion, conversion_of
+from verify.conformance.properties import About, all_properties, attempt, truth, violations
 from verify.conformance.subjects import Answer, Subject
 from verify.conformance.translate import (
+    FLAGS,
+    LISTS,
+    OTHERS,
     CannotAsk,
     Numbers,
     Terms,
@@ -122,6 +126,16 @@ class Report:
             "says": self.says(),
             "below_exact_divergence": self.below_exact,
             "not_asked": self.vectors_unasked,
+            "failed": [
+                {
+                    "vector": item.case.id, "verdict": VERDICTS[item.outcome],
+                    "setting": dict(item.case.input), "got": str(item.answer),
+                    "expected": item.case.expected,
+                    "relative_error": None if item.error is None else short(item.error, 6),
+                }
+                for item in self.judged
+                if item.case.golden and item.outcome not in FINE
+            ],
             "failures": dict(self.failures),
             "properties": [
                 {
@@ -152,18 +166,26 @@ class Report:
             "malformed": "some answers are no numbers",
         }  # fmt: skip
         text = kinds[self.verdict]
-        try:
-            lower = find(self.bound).direction == "lower"
-        except InvalidInput:
-            lower = False
-        if self.verdict == "too-large" and lower:
-            text += ", which for a lower bound is the unsafe side"
-        elif self.verdict == "not-an-upper-bound" and lower:
-            text = "numbers below the true value, which for a lower bound is safe but not it"
-        elif self.verdict == "not-an-upper-bound" and self.below_exact:
-            text += ", even below the exact divergence of a run"
-        elif self.verdict == "not-an-upper-bound" and self.bound == "calibration":
-            text = "less noise than the least that meets the target"
+        low, high = self.verdict == "not-an-upper-bound", self.verdict == "too-large"
+        if self.bound == "calibration" and (low or high):
+            return f"{'less' if low else 'more'} noise than the least that meets the target"
+        converted = self.bound in vectors.OTHERS
+        if converted and low and self.below_exact is False:
+            return (
+                "numbers below those of the rule that is asked for, though at the smallest input "
+                "not below the exact epsilon of a Gaussian query"
+            )
+        if converted:
+            text = text.replace(" bound", " conversion")
+        elif find(self.bound).direction == "lower" and high:
+            return f"{text}, which for a lower bound is the unsafe side"
+        elif find(self.bound).direction == "lower" and low:
+            return "numbers below the true value, which for a lower bound is safe but not it"
+        what = "epsilon of a Gaussian query" if converted else "divergence of a run"
+        if low and self.below_exact:
+            text += f", even below the exact {what}"
+        elif low and self.below_exact is False:
+            text += f", though at the smallest input not below the exact {what}"
         return text
 
 
@@ -262,13 +284,15 @@ def matters(bound: str, cases: Sequence[Case]) -> tuple[str, ...]:
     try:
         return reads(find(bound))
     except InvalidInput:
-        names = wanted_inputs([case for case in cases if case.valid])
-        varying = [
-            name for name in names
-            if len({case.input.get(name) for case in cases if case.valid}) > 1
-        ]  # fmt: skip
-        # A beta is only checked; without orders, only questions over all of them are asked.
-        return tuple(name for name in varying if name not in ("beta", "orders"))
+        valid = [case.input for case in cases if case.valid]
+        bounds = {given["bound"] for given in valid if "bound" in given}
+        read = {name for other in bounds for name in reads(find(other))}
+        # Without orders, only questions over all of them are asked.
+        return tuple(
+            name for name in dict.fromkeys(name for given in valid for name in given)
+            if len({given.get(name) for given in valid}) > 1
+            and name != "orders" and (name not in FLAGS or name in read)
+        )  # fmt: skip
 
 
 def terms_for(
@@ -334,7 +358,7 @@ def run(
         tell("vectors", i + 1, len(questions))
     tried: list[Any] = []
     extra: list[Judged] = []
-    about = bound_of(questions[0]) if questions else None
+    about = about_of(questions[0]) if questions else None
     if with_properties and about is not None and not ask.tired and _answers(golden):
         tried, extra = _properties(about, ask, limit, effort, seed, tell)
     notes = list(terms.notes)
@@ -362,7 +386,7 @@ def run(
             smallest = least if item_is_new(least, again) else shrink(least, ask, effort)
             if outcome == "low":
                 below = _below_exact(smallest)
-    if any(x.name == "not-below-the-exact-divergence" and x.broken is not None for x in tried):
+    if any(x.name.startswith("not-below-the-exact") and x.broken is not None for x in tried):
         below = True
     diagnosis = diagnose(verdict, judged) if shrinks else None
     failed = sum(item.outcome not in FINE for item in golden)
@@ -399,11 +423,14 @@ def _answers(judged: Sequence[Judged]) -> bool:
     return bool(numbers) and 4 * len(numbers) >= len(valid)
 
 
-def _properties(
-    bound: Bound, ask: Asker, tolerance: Decimal, effort: str, seed: int | None, tell: Any
-) -> tuple[list[Any], list[Judged]]:
-    from verify.conformance.properties import all_properties, attempt, violations
+def about_of(case: Case) -> About | None:
+    """What a case is about: a bound, or a conversion or a calibration."""
+    return bound_of(case) or conversion_of(case)
 
+
+def _properties(
+    about: About, ask: Asker, tolerance: Decimal, effort: str, seed: int | None, tell: Any
+) -> tuple[list[Any], list[Judged]]:
     asked: list[Judged] = []
 
     def listen(case: Case) -> Judged:
@@ -411,17 +438,19 @@ def _properties(
         asked.append(judged)
         return judged
 
-    def adapt(setting: Setting) -> Setting | None:
-        return adapted(setting, ask.terms, bound)
+    def adapt(point: Any) -> Any:
+        if isinstance(about, Bound):
+            return adapted(point, ask.terms, about)
+        return about.adapted(point, ask.terms)
 
-    chosen = all_properties(bound)
+    chosen = all_properties(about)
     tried = []
     for i, which in enumerate(chosen):
         if ask.tired:
             break
-        tried.append(attempt(which, bound, listen, adapt, tolerance, effort, seed))
+        tried.append(attempt(which, about, listen, adapt, tolerance, effort, seed))
         tell("properties", i + 1, len(chosen) + 1)
-    for case in violations(bound):
+    for case in violations(about):
         if not ask.tired:
             listen(case)
     tell("properties", len(chosen) + 1, len(chosen) + 1)
@@ -496,7 +525,7 @@ def sorted_out(judged: Sequence[Judged]) -> list[Judged]:
 def _broken_down(item: Judged) -> Judged:
     """An exception of arithmetic, or a NaN, where plain doubles break down: all digits are lost."""
     arithmetic = item.answer.raised in ("ZeroDivisionError", "OverflowError", "NaN") or (
-        "math domain error" in item.answer.text
+        re.search("math domain error|division by zero", item.answer.text) is not None
     )
     bound, setting = bound_of(item.case), item.case.setting
     if item.outcome not in ("crashed", "malformed") or not arithmetic or not item.case.valid:
@@ -508,28 +537,27 @@ def _broken_down(item: Judged) -> Judged:
 
 
 def _below_exact(item: Judged) -> bool | None:
-    """Whether a number is below the exact divergence of a run; None where that is not known."""
-    from verify.conformance.properties import truth
-
-    bound, setting = bound_of(item.case), item.case.setting
-    if bound is None or setting is None or item.answer.value is None:
-        return None
-    if bound.quantity != "renyi-divergence":
-        return None
+    """Whether a number is below the exact loss of some run; None where that is not known."""
+    bound, setting, value = bound_of(item.case), item.case.setting, item.answer.value
+    exact: Decimal | None = None
     try:
-        exact = truth(bound, bound.check(setting))
+        if bound is None and item.case.bound != "calibration":
+            exact = inquiries.floor_of(item.case.input)
+        elif bound is not None and setting is not None and bound.quantity == "renyi-divergence":
+            exact = truth(bound, bound.check(setting))
     except InvalidInput:
         return None
-    return None if exact is None else item.answer.value < exact
+    return None if exact is None or value is None else value < exact
 
 
 # --- the smallest input that fails ---
 
 DEFAULTS = {
     "n": "4", "b": "1", "epochs": "2", "eta": "0.25", "lambda": "1", "beta": "1",
-    "sensitivity": "1", "sigma2": "1", "alpha": "2",
+    "sensitivity": "1", "sigma2": "1", "alpha": "2", "bound": "one_update", "orders": "2",
+    "epsilons": "1", "delta": "0.1", "rule": "classical", "target_epsilon": "10",
 }  # fmt: skip
-"""The simplest setting; an input is small when it differs from it in few parameters."""
+"""The simplest input; one is small when it differs from it in few parameters."""
 
 
 def size(given: Mapping[str, str]) -> tuple[int, int, Decimal]:
@@ -549,6 +577,7 @@ def smaller(given: Mapping[str, str]) -> list[dict[str, str]]:
     out: list[dict[str, str]] = []
     present = {name: text for name, text in DEFAULTS.items() if name in given}
     out.append(present)
+    out += _shorter_lists(given)
     if "position" in given:
         out.append({name: text for name, text in given.items() if name != "position"})
     for name in given:
@@ -560,16 +589,46 @@ def smaller(given: Mapping[str, str]) -> list[dict[str, str]]:
             out.append(changed)
     for name, text in given.items():
         out += [{**given, name: other} for other in simpler_numbers(name, text)]
-    here = size(given)
-    return [other for other in out if size(other) < here]
+    here, read = size(given), [_as_read(other) for other in out]
+    return [other for other in read if size(other) < here]
+
+
+def _as_read(given: dict[str, str]) -> dict[str, str]:
+    """An input without what the bound in it does not read."""
+    if "bound" not in given:
+        return given
+    wanted = {*NAMED.get(given["bound"], " ".join(given)).split(), *OTHERS}
+    return {name: text for name, text in given.items() if name in wanted}
+
+
+def _shorter_lists(given: Mapping[str, str]) -> list[dict[str, str]]:
+    """With one entry of the lists alone, or without one, or with one that is simpler."""
+    lists = {name: given[name].split(",") for name in LISTS if given.get(name)}
+    if not lists or len({len(parts) for parts in lists.values()}) > 1:
+        return []
+    count = len(next(iter(lists.values())))
+    places = range(count)
+    kept = [[i] for i in places] + [list(places[: count // 2]), list(places[count // 2 :])]
+    kept += [[j for j in places if j != i] for i in places]
+    shorter = [{name: [parts[i] for i in some] for name, parts in lists.items()} for some in kept]
+    for name, parts in lists.items():
+        usual = [DEFAULTS[name], *(["3"] if name == "orders" else [])]
+        for i, text in enumerate(parts):
+            shorter += [
+                {**lists, name: [*parts[:i], other, *parts[i + 1 :]]}
+                for other in (*usual, *simpler_numbers(name, text))
+            ]
+    return [
+        {**given, **{name: ",".join(parts) for name, parts in changed.items()}}
+        for changed in shorter
+    ]
 
 
 def simpler_numbers(name: str, text: str) -> list[str]:
     """Numbers near one that are shorter to write."""
     try:
-        value = setting_of({name: text}).known()
-        number = next(iter(value.values()))
-    except (InvalidInput, StopIteration):
+        number = exact(text)
+    except InvalidInput:
         return []
     if name in ("n", "b", "epochs", "position"):
         whole = int(number)
@@ -577,7 +636,7 @@ def simpler_numbers(name: str, text: str) -> list[str]:
         return [str(item) for item in sorted(near) if abs(item) < abs(whole)]
     out = []
     for digits in (1, 2, 3):
-        rounded = short(Decimal(decimal(Fraction(number))), digits) if number else "0"
+        rounded = short(Decimal(decimal(number)), digits) if number else "0"
         plain_text = format(Decimal(rounded), "f")
         out.append(plain_text if len(plain_text) <= len(rounded) + 1 else rounded)
     return out
@@ -585,8 +644,8 @@ def simpler_numbers(name: str, text: str) -> list[str]:
 
 def shrink(item: Judged, ask: Asker, effort: str) -> Judged:
     """The smallest input that fails in the same way, found by small steps."""
-    bound = bound_of(item.case)
-    if bound is None or item.outcome == "hung":
+    about = about_of(item.case)
+    if about is None or item.outcome == "hung":
         return item
     budget = MOST_SHRINKS[effort] if not item.answer.fatal else 12
     best, tried = item, {repr(sorted(item.case.input.items()))}
@@ -602,37 +661,39 @@ def shrink(item: Judged, ask: Asker, effort: str) -> Judged:
                 return best
             tried.add(key)
             budget -= 1
-            other = _like(bound, given, item, ask)
+            other = _like(about, given, item, ask)
             if other is not None:
                 best, moved = other, True
                 break
     return best
 
 
-def _like(bound: Bound, given: Mapping[str, str], item: Judged, ask: Asker) -> Judged | None:
+def _like(about: About, given: Mapping[str, str], item: Judged, ask: Asker) -> Judged | None:
     """The judgement of another input, if it fails in the same way."""
     try:
-        setting = setting_of(given)
-        if item.case.valid:
-            checked = bound.check(setting)
-            case = replace(enclosed(bound, setting, "smallest"), input=dict(given))
-            del checked
-        else:
-            bound.check(setting)
-            return None
-    except AssumptionViolated as error:
-        if item.case.valid or error.label != item.case.assumption:
-            return None
-        case = Case("smallest", dict(given), False, None, None, error.label, (), bound.name)
-    except (InvalidInput, TooCostly, AssertionError, ZeroDivisionError):
+        case = at_input(about, given)
+    except (InvalidInput, AssertionError, ZeroDivisionError):
+        return None
+    if case.valid != item.case.valid or case.assumption != item.case.assumption:
         return None
     other = ask(case)
-    if (item.outcome == "lossy" and other.outcome in ("low", "high")) or other.outcome in (
-        "low",
-        "high",
-    ):
-        other = refine(other, plain.loss(bound, setting))
+    if other.outcome in ("low", "high") and isinstance(about, Bound) and case.setting is not None:
+        other = refine(other, plain.loss(about, case.setting))
     if other.outcome != item.outcome:
         return None
     same_end = item.outcome != "crashed" or other.answer.raised == item.answer.raised
     return other if same_end else None
+
+
+def at_input(about: About, given: Mapping[str, str]) -> Case:
+    """An input with its true answer, or the label of what it violates.
+
+    Raises:
+        InvalidInput: the answer is not known.
+    """
+    if isinstance(about, Conversion):
+        return about.case(dict(given), "smallest")
+    try:
+        return replace(enclosed(about, setting_of(given), "smallest"), input=dict(given))
+    except AssumptionViolated as error:
+        return Case("smallest", dict(given), False, None, None, error.label, (), about.name)

@@ -2,11 +2,12 @@
 
 Each mistake is one decorated function, found by `catalogue`. The decorator says how it is written:
 
-    @of_setting   setting -> the setting that is used in its place
+    @of_setting   setting -> the setting that is used in its place, by bounds, conversions of
+                  bounds and calibrations
     @of_terms     (bound parameters, number system) -> the parameters that are used in their place
     @of_words     (bound parameters, words) -> words of the number system that are done wrongly
     @of_answer    (bound, setting, right value) -> the wrong value
-    @of_curve     (curve, delta, rule) -> epsilon, for conversions
+    @of_curve     curve with delta and rule -> epsilon, for conversions and calibrations
     @of_noise     (setting, sigma^2) -> the wrong answer of a calibration
     @of_checks    cases that were wrongly accepted -> whether this is why
     @of_refusals  cases that were wrongly refused -> whether this is why
@@ -21,9 +22,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import flint
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import gammaln, log_ndtr
 
 from bounds.arith.averaging import TERM_BY_TERM
 from bounds.arith.ball import Ball, decimal_bounds, precision
@@ -60,6 +65,16 @@ class Mistake:
 
 
 _CATALOGUE: list[Mistake] = []
+
+
+@lru_cache(maxsize=20_000)
+def predicted(mistake: Mistake, case: Case) -> Decimal | None:
+    """The answer to a case of a subject that makes the mistake; None where that is not known."""
+    assert mistake.predict is not None
+    try:
+        return mistake.predict(case)
+    except NoPrediction:
+        return None
 
 
 def catalogue(about: str | None = None) -> tuple[Mistake, ...]:
@@ -113,16 +128,27 @@ def _usual(case: Case) -> tuple[Bound, Setting]:
 
 
 def of_setting(function: Callable[[Setting], Setting]) -> Any:
-    """A mistake in the setting."""
+    """A mistake in the setting, wherever a bound is evaluated."""
 
     def predict(case: Case) -> Decimal:
         bound, setting = _usual(case)
-        try:
-            return _evaluate(bound, function(setting))
-        except (ArithmeticError, ValueError, AssertionError, TypeError) as error:
-            raise NoPrediction from error
+        return _changed(function, bound, setting)
 
+    _add(
+        function, "conversion_of_bound", predict=lambda case: _of_curve(case, change=function)
+    )  # fmt: skip
+    _add(function, "calibration", predict=lambda case: _of_noise(case, change=function))
     return _add(function, "bound", predict=predict)
+
+
+def _changed(
+    function: Callable[[Setting], Setting] | None, bound: Bound, setting: Setting
+) -> Decimal:
+    """The bound at the setting that a mistake makes of one."""
+    try:
+        return _evaluate(bound, setting if function is None else function(setting))
+    except (ArithmeticError, ValueError, AssertionError, TypeError) as error:
+        raise NoPrediction from error
 
 
 def of_terms(function: Callable[[Parameters, Any], Parameters]) -> Any:
@@ -221,6 +247,20 @@ def ceil_for_floor(p: Parameters, ctx: Any) -> Parameters:
     return replace(
         p, batches=batches, half=batches // 2, steps=p.epochs * batches, position=p.position + moved
     )
+
+
+@of_terms
+def updates_plus_one(p: Parameters, ctx: Any) -> Parameters:
+    """One update too many in an epoch: n/b + 1 where n/b belongs."""
+    return replace(p, batches=p.batches + 1, position=p.position + 1)
+
+
+@of_terms
+def updates_minus_one(p: Parameters, ctx: Any) -> Parameters:
+    """One update too few in an epoch: n/b - 1 where n/b belongs."""
+    if p.batches < 3:
+        raise NoPrediction
+    return replace(p, batches=p.batches - 1, position=p.position - 1)
 
 
 @of_terms
@@ -412,6 +452,43 @@ def largest_exponential(p: Parameters, ctx: Any) -> dict[str, Any]:
     return {"log_mean_exp": lambda scale, profile, count: scale * profile(1)}
 
 
+@of_words
+def signs_of_the_binomial_series_dropped(p: Parameters, ctx: Any) -> dict[str, Any]:
+    """The terms of the binomial series for a fractional order are added without their signs."""
+    right = ctx.sampled_gaussian
+
+    def unsigned(alpha: Any, less: Any, q: Any, rate: Any) -> Any:
+        if alpha.denominator == 1:
+            return right(alpha, less, q, rate)
+        sigma = math.sqrt(1 / (2 * float(rate)))
+        moment = _unsigned_moment(float(alpha), float(q), sigma)
+        return flint.arb(moment / float(alpha - 1))
+
+    return {"sampled_gaussian": unsigned}
+
+
+def _unsigned_moment(alpha: float, q: float, sigma: float) -> float:
+    """The logarithm of the series of Mironov et al. 2019, Section 3.3, of absolute values."""
+    if alpha < 1 + 1e-6 or not 0 < q < 1:
+        raise NoPrediction
+    middle = sigma**2 * math.log(1 / q - 1) + 0.5
+    total = before = -math.inf
+    for i in range(MOST_TERMS):
+        j = alpha - i
+        binomial = gammaln(alpha + 1) - gammaln(i + 1) - gammaln(j + 1)
+        terms = [
+            binomial + k * math.log(q) + (alpha - k) * math.log1p(-q)
+            + k * (k - 1) / (2 * sigma**2) + log_ndtr(side * (middle - k) / sigma)
+            for k, side in ((i, 1), (j, -1))
+        ]  # fmt: skip
+        total = np.logaddexp.reduce([total, *terms])
+        largest = max(terms)
+        if largest < min(before, total - 30):
+            return float(total)
+        before = largest
+    raise NoPrediction
+
+
 # --- the contraction c = 1 - eta lambda ---
 
 
@@ -482,34 +559,83 @@ def sampled_once_an_epoch(bound: Bound, s: Setting, value: Decimal) -> Decimal:
     return value * s.b / s.n
 
 
+@of_answer
+def average_over_epochs(bound: Bound, s: Setting, value: Decimal) -> Decimal:
+    """The losses of the epochs are averaged where they are to be summed: divided by K."""
+    assert s.epochs is not None
+    return value / s.epochs
+
+
 # --- conversions ---
+
+
+@lru_cache(maxsize=10_000)
+def _overhead(order: Fraction, delta: Fraction, rule: str) -> float:
+    return float(formula(0.0, order, delta, Float64, rule))
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A Renyi curve in doubles: exact orders, their divergences, delta and the rule."""
+    """A Renyi curve in doubles, and what is asked of it.
 
-    orders: tuple[Fraction, ...]
-    values: tuple[float, ...]
+    orders: exact, None for all real ones above 1. at: the divergence at one. delta, rule: of the
+    conversion.
+    """
+
+    orders: tuple[Fraction, ...] | None
+    at: Callable[[Fraction], float]
     delta: Fraction
     rule: str
 
+    @property
+    def listed(self) -> tuple[Fraction, ...]:
+        """The orders, where they are listed."""
+        if self.orders is None:
+            raise NoPrediction
+        return self.orders
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The divergence at each of them."""
+        return tuple(self.at(order) for order in self.listed)
+
+    @property
+    def log_delta(self) -> float:
+        """log(1/delta)."""
+        return math.log(self.delta.denominator) - math.log(self.delta.numerator)
+
+    def converted(self, order: Fraction) -> float:
+        """The rule at one order; it may be negative."""
+        return self.at(order) + _overhead(order, self.delta, self.rule)
+
+    def least(self, converted: Callable[[Fraction], float] | None = None) -> float:
+        """The least over the orders of what `converted` gives, by default the rule."""
+        value = converted or self.converted
+        if self.orders is not None:
+            return min(value(order) for order in self.orders)
+
+        def far(octave: float) -> float:
+            return value(1 + Fraction(2.0**octave))
+
+        near = min(range(-12, 30), key=far)
+        found = minimize_scalar(far, bounds=(near - 1, near + 1), options={"xatol": 1e-6})
+        return float(found.fun)
+
     def best(self, **changes: Any) -> float:
         """The least epsilon, not below 0, of the curve with some things changed."""
-        c = replace(self, **changes)
-        found = min(
-            float(formula(value, order, c.delta, Float64, c.rule))
-            for order, value in zip(c.orders, c.values, strict=True)
-        )
-        return max(found, 0.0)
+        return max(replace(self, **changes).least(), 0.0)
 
 
 GRID = tuple(Fraction(k) for k in range(2, 65))
 """A common grid of orders."""
 
 
-def curve_of(case: Case) -> Curve:
-    """The curve in the input of a conversion.
+def curve_of(
+    case: Case, change: Callable[[Setting], Setting] | None = None, sigma2: int = 0
+) -> Curve:
+    """The curve in an input, of the bound at the changed setting.
+
+    sigma2: noise where the input has none.
 
     Raises:
         NoPrediction: there is none.
@@ -517,38 +643,98 @@ def curve_of(case: Case) -> Curve:
     given = case.input
     try:
         delta, rule = exact(given["delta"]), given.get("rule", "canonne_kamath_steinke_2020")
-        orders = tuple(exact(part.strip()) for part in given["orders"].split(","))
+        orders = None
+        if "orders" in given:
+            orders = tuple(exact(part.strip()) for part in given["orders"].split(","))
         if "epsilons" in given:
-            values = tuple(float(exact(part.strip())) for part in given["epsilons"].split(","))
-        else:
-            found = find(given["bound"]).raw(setting_of(given), orders)
-            values = tuple(float(value) for value in found)
-        return Curve(orders, values, delta, rule)
-    except (KeyError, InvalidInput, ArithmeticError) as error:
+            values = [float(exact(part.strip())) for part in given["epsilons"].split(",")]
+            table = dict(zip(orders or (), values, strict=True))
+            return Curve(orders, table.__getitem__, delta, rule)
+        bound, setting = find(given["bound"]), setting_of(given)
+        if sigma2:
+            setting = replace(setting, sigma2=Fraction(sigma2))
+        setting = bound.check(replace(setting, alpha=Fraction(2)))
+    except (KeyError, InvalidInput, ArithmeticError, ValueError) as error:
+        raise NoPrediction from error
+
+    @cache
+    def at(order: Fraction) -> float:
+        return float(_changed(change, bound, replace(setting, alpha=order)))
+
+    two, seven = at(Fraction(2)), at(Fraction(7))
+    if abs(two / 2 - seven / 7) <= 1e-13 * two:
+        return Curve(orders, lambda order: two / 2 * float(order), delta, rule)
+    return Curve(orders, at, delta, rule)
+
+
+def _of_curve(
+    case: Case, epsilon: Callable[[Curve], float] = Curve.best, change: Any = None
+) -> Decimal:
+    """What a mistake in a conversion returns."""
+    try:
+        value = epsilon(curve_of(case, change))
+    except (ArithmeticError, InvalidInput, ValueError) as error:
+        raise NoPrediction from error
+    if not math.isfinite(value):
+        raise NoPrediction
+    return Decimal(value)
+
+
+def _of_noise(
+    case: Case, epsilon: Callable[[Curve], float] = Curve.best, change: Any = None
+) -> Decimal:
+    """The noise for which a mistaken epsilon is the target, for curves like a power of sigma^2."""
+    try:
+        one, four = curve_of(case, change, 1), curve_of(case, change, 4)
+        order = Fraction(2) if one.orders is None else one.orders[0]
+        power = round(4 * math.log(one.at(order) / four.at(order), 4)) / 4
+        same = one.at(order) / four.at(order) / 4**power
+        target = float(exact(case.input["target_epsilon"]))
+        if power <= 0 or abs(same - 1) > 1e-9:
+            raise NoPrediction
+
+        def excess(octave: float) -> float:
+            factor = 2.0**octave
+            return epsilon(replace(one, at=lambda order: one.at(order) / factor)) - target
+
+        low = high = math.log2(one.at(order) / target)
+        step = 1.0
+        while excess(low) < 0 or excess(high) > 0:
+            step *= 2
+            if step > 500:
+                raise NoPrediction
+            low, high = low - step, high + step
+        octave = float(brentq(excess, low, high, xtol=1e-13))
+        return Decimal(2.0 ** (octave / power))
+    except (ArithmeticError, InvalidInput, ValueError, KeyError) as error:
         raise NoPrediction from error
 
 
-def of_curve(function: Callable[[Curve], float]) -> Any:
-    """A mistake in a conversion."""
+def of_curve_in(*about: str) -> Callable[[Any], Any]:
+    """A mistake in a conversion, or in the conversion that is calibrated for, of these kinds."""
 
-    def predict(case: Case) -> Decimal:
-        try:
-            value = function(curve_of(case))
-        except (ArithmeticError, InvalidInput, ValueError) as error:
-            raise NoPrediction from error
-        if not math.isfinite(value):
-            raise NoPrediction
-        return Decimal(value)
+    def register(function: Callable[[Curve], float]) -> Any:
+        for kind in about:
+            made = _of_noise if kind == "calibration" else _of_curve
+            _add(function, kind, predict=partial(made, epsilon=function))
+        return function
 
-    for about in ("conversion", "conversion_of_bound"):
-        _add(function, about, predict=predict)
-    return function
+    return register
+
+
+of_curve = of_curve_in("conversion", "conversion_of_bound", "calibration")
 
 
 @of_curve
 def delta_ignored(c: Curve) -> float:
     """delta is ignored: the least Renyi divergence is returned as if it were epsilon."""
     return min(c.values)
+
+
+@of_curve
+def delta_of_one_in_a_hundred_thousand(c: Curve) -> float:
+    """delta is ignored: it is always taken to be 1e-5."""
+    return c.best(delta=Fraction(1, 10**5))
 
 
 @of_curve
@@ -568,8 +754,7 @@ def conversion_by_alpha(c: Curve) -> float:
     """log(1/delta) is divided by alpha in place of alpha - 1."""
     if c.rule != "classical":
         raise NoPrediction
-    log = -(math.log(c.delta.numerator) - math.log(c.delta.denominator))
-    return min(v + log / float(a) for a, v in zip(c.orders, c.values, strict=True))
+    return c.least(lambda order: c.at(order) + c.log_delta / float(order))
 
 
 @of_curve
@@ -577,61 +762,52 @@ def conversion_in_binary_logarithm(c: Curve) -> float:
     """A binary logarithm of 1/delta where a natural one belongs."""
     if c.rule != "classical":
         raise NoPrediction
-    log = -(math.log(c.delta.numerator) - math.log(c.delta.denominator)) / math.log(2)
-    return min(v + log / float(a - 1) for a, v in zip(c.orders, c.values, strict=True))
+    return c.least(lambda order: c.at(order) + c.log_delta / math.log(2) / float(order - 1))
 
 
 @of_curve
 def first_order_only(c: Curve) -> float:
     """Only the first order is converted, and no minimum is taken."""
-    return c.best(orders=c.orders[:1], values=c.values[:1])
+    return c.best(orders=c.listed[:1])
 
 
 @of_curve
 def last_order_only(c: Curve) -> float:
     """Only the last order is converted, and no minimum is taken."""
-    return c.best(orders=c.orders[-1:], values=c.values[-1:])
+    return c.best(orders=c.listed[-1:])
 
 
 @of_curve
 def worst_order(c: Curve) -> float:
     """The largest over the orders in place of the least."""
-    return max(c.best(orders=(a,), values=(v,)) for a, v in zip(c.orders, c.values, strict=True))
+    return max(c.best(orders=(order,)) for order in c.listed)
 
 
-@of_curve
+@of_curve_in("conversion", "conversion_of_bound")
 def order_of_least_divergence(c: Curve) -> float:
     """The order is chosen before the conversion, where the divergence is least."""
-    at = min(range(len(c.values)), key=lambda i: c.values[i])
-    return c.best(orders=c.orders[at : at + 1], values=c.values[at : at + 1])
+    return c.best(orders=(min(c.listed, key=c.at),))
 
 
-@of_curve
+@of_curve_in("conversion")
+def orders_sorted_without_their_values(c: Curve) -> float:
+    """The orders are sorted, and the values are left in the sequence in which they came."""
+    moved = dict(zip(sorted(c.listed), c.values, strict=True))
+    return c.best(at=moved.__getitem__)
+
+
+@of_curve_in("conversion", "conversion_of_bound")
 def not_clipped_at_zero(c: Curve) -> float:
     """A negative epsilon is returned in place of 0."""
-    return min(
-        float(formula(v, a, c.delta, Float64, c.rule))
-        for a, v in zip(c.orders, c.values, strict=True)
-    )
+    return c.least()
 
 
-def order_grid_too_narrow(case: Case) -> Decimal:
+@of_curve_in("conversion_of_bound", "calibration")
+def order_grid_too_narrow(c: Curve) -> float:
     """The orders are a grid, 2 to 64, that is too narrow or too coarse for the best one."""
-    given = case.input
-    if "orders" in given:
+    if c.orders is not None:
         raise NoPrediction
-    try:
-        values = find(given["bound"]).raw(setting_of(given), GRID)
-        curve = Curve(
-            GRID, tuple(float(value) for value in values), exact(given["delta"]),
-            given.get("rule", "canonne_kamath_steinke_2020"),
-        )  # fmt: skip
-        return Decimal(curve.best())
-    except (KeyError, InvalidInput, ArithmeticError) as error:
-        raise NoPrediction from error
-
-
-_add(order_grid_too_narrow, "conversion_of_bound", predict=order_grid_too_narrow)
+    return c.best(orders=GRID)
 
 
 # --- calibration ---
@@ -670,24 +846,6 @@ def update_variance_returned(s: Setting, sigma2: Decimal) -> Decimal:
     """The variance 2 eta sigma^2 of an update is returned where sigma^2 is asked for."""
     assert s.eta is not None
     return 2 * sigma2 * s.eta.numerator / s.eta.denominator
-
-
-@of_noise
-def calibrated_for_half_the_sensitivity(s: Setting, sigma2: Decimal) -> Decimal:
-    """A quarter of the noise: calibrated for half the sensitivity, as for a clip norm."""
-    return sigma2 / 4
-
-
-@of_noise
-def calibrated_with_noise_halved(s: Setting, sigma2: Decimal) -> Decimal:
-    """Half of the noise, or a variance of eta sigma^2 an update in place of 2 eta sigma^2."""
-    return sigma2 / 2
-
-
-@of_noise
-def calibrated_with_noise_doubled(s: Setting, sigma2: Decimal) -> Decimal:
-    """Twice the noise, as if eta were doubled in the noise the other way round."""
-    return sigma2 * 2
 
 
 # --- checks ---

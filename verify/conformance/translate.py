@@ -192,6 +192,8 @@ class Terms:
             if any(getattr(setting, name) is None for name in what.needs):
                 raise InvalidInput(f"{', '.join(what.needs)} are needed")
             value = Fraction(what.value(setting))
+            if value > 0 and any(getattr(setting, name) < 0 for name in what.needs):
+                raise InvalidInput("a negative number does not show in it")
             if what.root:
                 value = root(value)
         except (InvalidInput, ValueError, ArithmeticError):
@@ -462,9 +464,9 @@ def reads(bound: Bound) -> tuple[str, ...]:
         base["epochs"] = 1
         idle.add("epochs")
     value = bound.raw(Setting.of(**base))
-    for name, other in {"n": 4, "beta": 3, "lambda": "1/2", "position": 0}.items():
+    for name, other in {"n": 4, "epochs": 2, "beta": 3, "lambda": "1/2", "position": 0}.items():
         changed = base | {name: other}
-        if name == "n" and "full-batch" in labels:
+        if (name == "n" and "full-batch" in labels) or name in idle:
             continue
         if name in names and bound.raw(Setting.of(**changed)) == value:
             idle.add(name)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from verify.conformance.compare import Case, Judged, judge
-from verify.conformance.diagnosis import Diagnosis, diagnose
+from verify.conformance.diagnosis import MOST_EVIDENCE, Diagnosis, cost, diagnose
 from verify.conformance.judge import VERDICTS, cases_of, sorted_out, worst
-from verify.conformance.mistakes import Mistake, NoPrediction, catalogue
+from verify.conformance.mistakes import Mistake, catalogue, predicted
 from verify.conformance.subjects import Answer
 
 
@@ -33,10 +33,8 @@ def kind(bound: str) -> str:
 
 def answered(mistake: Mistake, case: Case) -> Judged | None:
     """The judgement of a subject with this mistake, which hands out doubles."""
-    assert mistake.predict is not None
-    try:
-        value = mistake.predict(case)
-    except NoPrediction:
+    value = predicted(mistake, case)
+    if value is None:
         return None
     double = Decimal(float(value))
     answer = Answer("value", str(float(value)), double)
@@ -44,12 +42,12 @@ def answered(mistake: Mistake, case: Case) -> Judged | None:
 
 
 def plant(mistake: Mistake, bound: str) -> Outcome:
-    """Plant a mistake in a bound, ask the golden vectors, and diagnose."""
-    judged = []
-    for case in cases_of(bound):
-        if case.valid:
-            found = answered(mistake, case)
-            judged += [found] if found is not None else []
+    """Plant a mistake in a bound, ask the golden vectors, and diagnose.
+
+    The simplest vectors are asked, as many as a diagnosis looks at.
+    """
+    valid = sorted((case for case in cases_of(bound) if case.valid), key=cost)[:MOST_EVIDENCE]
+    judged = [found for case in valid if (found := answered(mistake, case)) is not None]
     judged = sorted_out(judged)
     clearly = [
         item for item in judged

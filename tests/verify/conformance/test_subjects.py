@@ -329,6 +329,29 @@ def test_what_doubles_do_not_hold_is_not_asked() -> None:
     assert terms(OURS, {}, numbers="string").ask({**GIVEN, "sigma2": "1e400"}).arguments["sigma2"]
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "asked"),
+    [
+        ("noise-to-sensitivity", {"sensitivity": "-4"}, False),
+        ("noise-deviation", {"eta": "-0.02", "sigma2": "-4"}, False),
+        ("noise-variance", {"sigma2": "-4"}, True),
+        ("clip-norm", {"sensitivity": "-4"}, True),
+        ("noise-multiplier", {}, True),
+    ],
+)
+def test_what_would_hide_a_sign_is_not_asked(
+    name: str, change: dict[str, str], asked: bool
+) -> None:
+    """The subject could not know that a number is out of range."""
+    made = Terms({"x": name}, {})
+    if asked:
+        value = told_value(made.ask({**GIVEN, **change}).arguments["x"])
+        assert (value < 0) == bool(change)
+    else:
+        with pytest.raises(CannotAsk, match="no value"):
+            made.ask({**GIVEN, **change})
+
+
 def test_what_a_bound_depends_on() -> None:
     """beta is checked by Theorem 4.2 and read by Balle et al."""
     found = {name: set(reads(bound)) for name, bound in registry().items()
@@ -336,6 +359,6 @@ def test_what_a_bound_depends_on() -> None:
     assert "beta" not in found["shuffle_partition"]
     assert {"beta", "position"} <= found["balle_2019_one_epoch"]
     assert "position" not in found["shuffle_partition"]
-    assert "n" not in found["one_update"]
+    assert not {"n", "epochs"} & found["one_update"]
     assert {"lambda", "epochs", "sigma2"} <= found["lsi_strongly_convex"]
     assert "lambda" not in found["lsi_convex"]

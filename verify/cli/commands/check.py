@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 import textwrap
@@ -9,7 +10,7 @@ from typing import Any
 
 import click
 
-from verify.cli.options import complete_bound, emit, fail
+from verify.cli.options import BY_JSON, complete_bound, emit, fail
 
 ABOUT = "your code"
 
@@ -59,6 +60,7 @@ def command(
     outside the assumptions it must raise. Exit status: 0 right; 1 not; 2 the request was wrong.
     """
     from bounds.setting import InvalidInput
+    from reports import terminal
     from verify.conformance import judge
 
     if (subject is None) == (program is None):
@@ -78,16 +80,17 @@ def command(
     seen = [0, 0]
     try:
         terms = _terms(tested, bound, cases, options)
-        report = judge.run(
-            tested, bound, terms, cases, tolerance=tolerance, effort=options["effort"],
-            seed=options["seed"], with_properties=len(cases) > 1,
-            heard=_progress(seen, quiet or as_json),
-        )  # fmt: skip
+        with terminal.progress() as bar:
+            report = judge.run(
+                tested, bound, terms, cases, tolerance=tolerance, effort=options["effort"],
+                seed=options["seed"], with_properties=len(cases) > 1,
+                heard=_progress(seen, bar, quiet or as_json),
+            )  # fmt: skip
     except InvalidInput as error:
         fail(str(error))
     except KeyboardInterrupt:
         click.echo(
-            f"\nhiddenstate: interrupted after {seen[0]} of {seen[1]} vectors; no verdict", err=True
+            f"hiddenstate: interrupted after {seen[0]} of {seen[1]} vectors; no verdict", err=True
         )
         sys.exit(3)
     finally:
@@ -146,19 +149,24 @@ def _terms(tested: Any, bound: str, cases: list[Any], options: dict[str, Any]) -
     )  # fmt: skip
 
 
-def _progress(seen: list[int], silent: bool) -> Any:
-    """Says how far it is, on a terminal only."""
-    shown = sys.stderr.isatty() and not silent
+def _progress(seen: list[int], bar: Any, silent: bool) -> Any:
+    """Says how far it is, one bar for each kind of question."""
+    tasks: dict[str, Any] = {}
 
     def heard(what: str, done: int, many: int) -> None:
         if what == "vectors":
             seen[:] = [done, many]
-        if shown:
-            click.echo(f"\r{what} {done}/{many}   ", nl=False, err=True)
-            if done == many:
-                click.echo("\r" + " " * 30 + "\r", nl=False, err=True)
+        if not silent and what not in tasks:
+            tasks[what] = bar.add_task(what, total=many)
+        if not silent:
+            bar.update(tasks[what], completed=done, total=many)
 
     return heard
+
+
+def _named(given: Any) -> str:
+    """An input in a line."""
+    return " ".join(f"{name}={value}" for name, value in given.items())
 
 
 def _fold(text: str, first: str = "  ", rest: str = "    ") -> None:
@@ -187,15 +195,17 @@ def _print(report: Any, subject: str | None, program: str | None) -> None:
         _fold("failures    " + ", ".join(parts), rest="              ")
     small = report.smallest
     if small is not None:
-        text = " ".join(f"{name}={value}" for name, value in small.case.input.items())
-        _fold(f"smallest    {text}", rest="              ")
+        _fold(f"smallest    {_named(small.case.input)}", rest="              ")
         _fold(f"  got       {small.answer}", rest="              ")
         _fold(f"  expected  {small.case.expected}", rest="              ")
     if report.diagnosis is not None:
         _fold(f"diagnosis   {report.diagnosis.mistake}", rest="              ")
         _fold(report.diagnosis.says, "              ", "              ")
-        if report.diagnosis.vector:
-            _fold(f"singled out by {report.diagnosis.vector}", "              ", "              ")
+        if report.diagnosis.at:
+            single = report.diagnosis.vector or _named(report.diagnosis.at)
+            _fold(f"singled out by {single}", "              ", "              ")
+        elif report.diagnosis.vector:
+            _fold(f"seen at {report.diagnosis.vector}", "              ", "              ")
         if report.diagnosis.also:
             also = ", ".join(report.diagnosis.also)
             _fold(f"the same here: {also}", "              ", "              ")
@@ -204,6 +214,7 @@ def _print(report: Any, subject: str | None, program: str | None) -> None:
               rest="              ")  # fmt: skip
     for note in report.notes:
         _fold(f"note: {note}", rest="        ")
+    _fold(f"Full result: {BY_JSON}", "")
     for line in _next(report, subject, program):
         click.echo(line)
 
@@ -215,12 +226,21 @@ def _next(report: Any, subject: str | None, program: str | None) -> list[str]:
     again += ["--bound", report.bound, *_again_flags()]
     if small is None:
         words = [*again, "--effort", "full"]
-    elif small.case.id not in ("drawn", "smallest") and not small.case.id.startswith("outside-"):
+    elif small.case.golden:
         words = [*again, "--vector", small.case.id]
+    elif report.bound == "conversion":
+        given = small.case.input
+        orders = json.dumps(given["orders"].split(",") if given["orders"] else [])
+        values = f'[{given["epsilons"]}], {orders}, "{given["delta"]}", "{given["rule"]}"'
+        code = f"from bounds.conversion import *; print(min(convert_many({values})))"
+        words = ["python", "-c", code]
     else:
-        words = ["hiddenstate", "bound", report.bound]
-        for name, text in small.case.input.items():
-            words += [f"--{name.replace('_', '-')}", text]
+        given = dict(small.case.input)
+        name = given.pop("bound", report.bound)
+        by_kind = {"calibration": ["calibrate", name], "conversion_of_bound": ["compare"]}
+        words = ["hiddenstate", *by_kind.get(report.bound, ["bound", name])]
+        for key, text in given.items():
+            words += [f"--{key.replace('_', '-')}", text]
     lines, line = [], "next:"
     for word in map(shlex.quote, words):
         if len(line) + len(word) + 3 > 80 and line.strip():
