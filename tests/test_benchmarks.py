@@ -82,8 +82,8 @@ def test_a_wrong_formula_in_mpmath_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     right = balls.fastest
 
     def wrong(*arguments: Any) -> Any:
-        work, name = right(*arguments)
-        return (lambda: work() * (1 + 10 ** -balls.Plain().mp.mpf(30))), name
+        work, formula, name = right(*arguments)
+        return (lambda: work() * (1 + 10 ** -balls.Plain().mp.mpf(30))), formula, name
 
     monkeypatch.setattr(balls, "fastest", wrong)
     assert "outside of the enclosure" in first(balls.measure(True)).disagreement
