@@ -35,7 +35,8 @@ class MissingParameter(InvalidInput):
         self.names = tuple(names)
         self.who = who
         flags = ", ".join(PARAMETERS[name].flag for name in self.names)
-        super().__init__(f"{who} needs {flags}, which was not given")
+        were = "it was" if len(self.names) == 1 else "they were"
+        super().__init__(f"{who} needs {flags}; {were} not given")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self.names, self.who))
