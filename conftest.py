@@ -8,7 +8,7 @@ import zlib
 import pytest
 from hypothesis import settings
 
-SAMPLE = 24
+SAMPLE = 12
 
 # The same examples every time: a red suite is red for everyone. HYPOTHESIS_PROFILE=default draws
 # afresh.

@@ -134,7 +134,9 @@ def log_of(x: Any, ctx: Any) -> Any:
     if ctx.symbolic:
         return ctx.log(ctx.number(x))
     if 2 * x > 1:
-        return ctx.log1p(-ctx.number(1 - x))
+        # Below doubles: a little farther from 0, so that epsilon is not too small.
+        tiny = ctx.name == "float64" and 1 - _TINY < x < 1
+        return ctx.log1p(-ctx.number(_TINY if tiny else 1 - x))
     if ctx.name == "float64":
         if x > _TINY:
             return math.log(x)
@@ -614,7 +616,7 @@ class _Curve:
         """
         low, high = FIRST_OCTAVES
         less, values, total = self.scan(low, high)
-        floor = float(log_of(1 - max(self.problem.delta, _TINY), Float64))
+        floor = float(log_of(1 - self.problem.delta, Float64))
         while True:
             best = float(np.min(total))
             before = self.overhead(float(less[0]))
@@ -789,6 +791,9 @@ def best_order(
 def _finish(problem: _Problem, setting: Setting, found: _Found) -> Conversion:
     plain = _published(found.value, found.total, found.order, problem.delta, problem.rule)
     checked = problem.bound.check(replace(setting, alpha=found.order))
+    # At an edge the short decimal may lie a little outside.
+    low, high = found.minimum.searched
+    searched = min(low, found.order), max(high, found.order)
     gap, words = None, "that no other order is better could not be certified"
     if found.floor is not None:
         gap = "0"
@@ -801,7 +806,7 @@ def _finish(problem: _Problem, setting: Setting, found: _Found) -> Conversion:
             words = "the rule's value is certified not positive: epsilon is 0, the least there is"
     return replace(
         plain, bound=problem.bound.name, statement=problem.bound.statement,
-        direction=problem.bound.direction, setting=checked, searched=found.minimum.searched,
+        direction=problem.bound.direction, setting=checked, searched=searched,
         at_edge=found.minimum.at_edge, gap=gap, certificate=words, notes=problem.notes(checked),
     )  # fmt: skip
 
@@ -833,7 +838,7 @@ def _solve(problem: _Problem, setting: Setting, near: float | None = None) -> _F
 
 def _solve_listed(problem: _Problem, setting: Setting, minimum: _Minimum, refusal: str) -> _Found:
     assert minimum.rivals is not None and problem.orders is not None
-    if not minimum.rivals or not math.isfinite(minimum.value):
+    if not math.isfinite(minimum.value):
         raise InvalidInput(
             f"{problem.bound.name} has no finite value at any order of the list, so there is "
             f"nothing to convert{refusal}"

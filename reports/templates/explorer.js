@@ -1203,9 +1203,10 @@
       let fixed = null;
       if (missing.length) {
         const flags = missing.map((name) => PARAMETERS[name].flag).join(", ");
+        const were = missing.length === 1 ? "it was" : "they were";
         fixed = {
           label: "missing-parameter",
-          reason: `${bound.name} needs ${flags}, which was not given`,
+          reason: `${bound.name} needs ${flags}; ${were} not given`,
         };
       }
       const conditions = [DATA_SIZE, BATCH_SIZE, ...bound.assumptions];

@@ -335,6 +335,37 @@ def test_a_curve_that_is_zero_has_its_best_order_at_the_edge() -> None:
     assert best_order(nothing, gaussian(Fraction(1)), "1e-5").epsilon == 0
 
 
+@pytest.mark.parametrize("rule", BOTH)
+def test_the_best_order_is_among_those_searched(rule: str) -> None:
+    """At an edge, rounding the order to few digits may lead outside."""
+    answer = best_order("one_update", gaussian(Fraction(25, 10) * 10**199), "1e-5", rule)
+    assert answer.searched is not None
+    assert answer.at_edge
+    assert answer.searched[0] <= answer.order <= answer.searched[1]
+    inside = best_order("one_update", gaussian(Fraction(1)), "1e-5", rule)
+    assert inside.searched is not None
+    assert inside.searched[0] < inside.order < inside.searched[1]
+
+
+def test_a_delta_that_no_double_tells_from_one() -> None:
+    """Its logarithm is no double either; that is no reason to refuse."""
+    delta = 1 - Fraction(1, 10**400)
+    assert log_of(delta, Float64) < 0
+    assert log_of(Fraction(1), Float64) == 0
+    for rule in BOTH:
+        answer = best_order("one_update", gaussian(Fraction(1)), delta, rule, orders=[2, 3])
+        exact = convert(2, 2, delta, rule)
+        assert answer.upper == exact.upper
+        many = convert_many([2.0], [2], delta, rule)
+        assert Fraction(exact.lower) <= Fraction(float(many[0]))
+        assert many[0] <= exact.epsilon + 1e-12
+        free = best_order("one_update", gaussian(Fraction(1)), delta, rule)
+        assert Fraction(free.upper) <= Fraction(answer.upper)
+        noise = calibrate("one_update", gaussian(Fraction(1)), 1, delta, rule, orders=[2, 3])
+        assert is_sound(noise)
+        assert noise.slack == "1e-10"
+
+
 def test_a_list_of_orders() -> None:
     run, all_orders = gaussian(Fraction(1, 1000)), [1 + Fraction(x, 10) for x in range(1, 2000)]
     free = best_order("one_update", run, "1e-5")

@@ -44,6 +44,9 @@ PUBLISHED = ",".join(
 )
 """1 + x/10 for x in 1..99, and 12..63: the grid of several published accountants."""
 
+NEXT_BELOW_ONE = show(1 - Fraction(1, 2**53))
+"""The largest double below 1."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -98,6 +101,24 @@ _TABLES: tuple[tuple[str, str, str], ...] = (
     ("8,64,1000000", "0.001,0.008,125", "0.0001"),
     ("8,64,1000000", "0.0000001,0.0000008,0.0125", "0.0001"),
     ("16,2,3", "3,0.25,0.5", "1e-9"),
+    # Equal orders, and equal values at different orders.
+    ("4,4,2,2", "0.5,0.5,0.25,0.25", "0.001"),
+    ("3,2,4", "0.75,0.75,0.75", "1e-9"),
+    # On both sides of 0.
+    ("2", "0.0006103515625", "0.9375"),
+    ("2", "1.3", "0.9375"),
+    ("1000,2", "0.001,5", "0.0009765625"),
+    # The extremes of delta, of the orders and of the values that a double holds.
+    ("2,1000", "1,500", "1e-300"),
+    ("1.5", "0.25", "1e-300"),
+    ("1e15,4", "0.5,0.001", "1e-300"),
+    (NEXT_TO_ONE, "0", NEXT_BELOW_ONE),
+    ("2,1e15", "0.25,0.001", NEXT_BELOW_ONE),
+    (f"{NEXT_TO_ONE},1e15", "0.125,0.125", "0.5"),
+    ("1e300", "1e-9", "1e-12"),
+    ("2,1e300", "1e-9,1e-9", "0.9"),
+    ("2,3", "1e-300,1e-200", "0.00001"),
+    ("2,3", "1e300,1e200", "0.00001"),
 )
 
 
@@ -158,6 +179,10 @@ NAMED = {
     "fixed_order_composition": "n b epochs eta sensitivity sigma2",
 }
 """The bounds that are converted: linear in the order and not, theorems and the baseline."""
+UNIT = {"n": "1", "b": "1", "epochs": "1", "eta": "1", "sensitivity": "1"}
+"""A setting at which `one_update` is alpha/(4 sigma2)."""
+TIES = ("4,16.350567286626971227", "4,13.895273439457451322", "13.895273439457451321,4")
+"""At sigma2 = 1 and delta = 1e-5 these give the same to 18 digits, under one rule or the other."""
 CHEAP = ("one_update", "fixed_order", "bok_2024_cyclic", "fixed_order_composition")
 
 
@@ -187,6 +212,7 @@ def settings() -> Iterator[Asked]:
         everything, **_part("shuffle_partition", _LARGE), orders=PUBLISHED, delta="0.00001",
         note="the grid of several published accountants",
     )  # fmt: skip
+    yield from _extremes(everything)
     base = _part("fixed_order", _SMALL)
     for delta in ("0", "1", "-0.00001", "2"):
         yield from _asked("delta-out-of-range", **base, orders=COARSE, delta=delta)
@@ -200,6 +226,27 @@ def settings() -> Iterator[Asked]:
     yield from _asked(
         "no-privacy-promised", **lsi, sigma2="8", orders=COARSE, delta="0.00001"
     )  # fmt: skip
+
+
+def _extremes(flags: str) -> Iterator[Asked]:
+    """Best orders next to 1 and far above, flat curves, ties, and epsilon next to 0."""
+    base = {"bound": "one_update", **UNIT}
+    for sigma2, delta in (
+        # The best order is about 1 + sqrt(4 sigma2 log(1/delta)), and 1/delta where that is less.
+        ("0.000001", "0.00001"), ("1e-12", "0.00001"), ("1e-24", "0.5"), ("1e-40", "0.00001"),
+        ("1e-80", "1e-30"), ("1e-200", "0.00001"), ("1e8", "1e-30"), ("1e14", "1e-30"),
+        ("1e40", "1e-30"), ("1e14", "0.00001"), ("10", "0.5"), ("0.01", NEXT_BELOW_ONE),
+        ("0.25", "0.999"), ("1000000", "1e-12"), ("0.0625", "1e-30"),
+    ):  # fmt: skip
+        yield from _asked(flags, **base, sigma2=sigma2, delta=delta)
+    for orders in TIES:
+        yield from _asked(flags, **base, sigma2="1", orders=orders, delta="0.00001")
+    for orders, sigma2, delta in (
+        ("8,8,32", "25", "0.00001"), ("2", "1e-40", "0.5"), ("2,1e300", "1e-100", "0.00001"),
+        (f"2,{NEXT_TO_ONE}", "1e-30", "1e-300"), ("1e15,1e6", "1e20", "1e-300"),
+        ("3,2,5", "100", NEXT_BELOW_ONE),
+    ):  # fmt: skip
+        yield from _asked(flags, **base, sigma2=sigma2, orders=orders, delta=delta)
 
 
 def targets() -> Iterator[Asked]:
@@ -225,6 +272,20 @@ def targets() -> Iterator[Asked]:
             yield from _asked(
                 everything, **base, orders=COARSE, delta="0.00001", target_epsilon=target
             )
+    base = {"bound": "one_update", **UNIT}
+    for target, delta in (
+        ("1e-9", "0.00001"), ("1e-100", "0.00001"), ("1000000", "0.00001"), ("1e100", "0.00001"),
+        ("0.001", "0.9375"), ("30", "1e-30"), ("1", NEXT_BELOW_ONE),
+    ):  # fmt: skip
+        yield from _asked(everything, **base, delta=delta, target_epsilon=target)
+    for orders, target, delta in (
+        # The first leaves next to no room above what the rule adds.
+        ("2", "11.51293", "0.00001"), ("2", "10.12664", "0.00001"), ("8,8,32", "1", "0.00001"),
+        (f"2,{NEXT_TO_ONE}", "1e12", "0.00001"), ("1e15,1e6", "1e-9", "0.00001"),
+        ("2,1e300", "1e9", "1e-300"), (TIES[0], "4.8376418216567428", "0.00001"),
+        (TIES[1], "4.087861628854866300", "0.00001"), ("3,2,5", "1e-9", "0.9375"),
+    ):  # fmt: skip
+        yield from _asked(everything, **base, orders=orders, delta=delta, target_epsilon=target)
     base = _part("fixed_order", _SMALL, noise=False)
     good = {"orders": COARSE, "delta": "0.00001", "target_epsilon": "1"}
     for target in ("0", "-1"):

@@ -198,7 +198,7 @@ SMALLEST: dict[str, tuple[str, Changed, str, str, dict[str, str]]] = {
     ),
     "half the sensitivity": (
         "calibration", by(sensitivity=lambda p: p["sensitivity"] / 2), "not-an-upper-bound",
-        "half-the-sensitivity", {"bound": "one_update", "orders": "2", "target_epsilon": "10"},
+        "half-the-sensitivity", {"bound": "one_update", "target_epsilon": "10"},
     ),
     "the first order only": ("conversion", first, "too-large", "first-order-only", {}),
     "the last epoch forgotten": (

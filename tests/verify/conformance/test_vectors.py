@@ -570,14 +570,15 @@ def unconfirmed(oracle: ModuleType, name: str, vectors: list[Vector]) -> list[st
 
 
 def sample_of(name: str) -> list[Vector]:
-    """Without the baseline, whose integrals are slow, nor searches."""
+    """Without the baseline, whose integrals are slow, nor searches; the extremes wholly."""
     quick = [
         vector
         for vector in valid(name)
         if vector.input.get("bound") not in ("sampled_gaussian", "shuffle_partition")
         and len(vector.input.get("orders", "")) < 200
     ]
-    return quick if name == "conversion" else quick[::5]
+    extremes = [vector for vector in quick if vector.input.get("n") == "1"]
+    return quick if name == "conversion" else [*quick[::5], *extremes]
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -601,6 +602,12 @@ def test_a_wrong_conversion_is_seen(oracle: ModuleType) -> None:
                 continue
             wrong = replace(vector, input={**vector.input, key: text})
             assert unconfirmed(oracle, name, [wrong])
+    extremes = [v for v in valid("conversion_of_bound") if v.input.get("n") == "1"]
+    assert len(extremes) >= 40
+    for vector in extremes:
+        twice = str(2 * Fraction(vector.input["sigma2"]))
+        wrong = replace(vector, input={**vector.input, "sigma2": twice})
+        assert bool(unconfirmed(oracle, "conversion_of_bound", [wrong])) == (vector.upper != "0")
 
 
 # Reading and the command
