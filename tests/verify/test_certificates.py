@@ -685,9 +685,20 @@ def test_unreadable_certificates_are_failures_or_left(made):
 def test_files_that_are_no_audit(tmp_path):
     with pytest.raises(Malformed, match="cannot be read"):
         certify(tmp_path / "none.json")
-    (tmp_path / "bad.json").write_text("[]")
-    with pytest.raises(Malformed, match="not an audit"):
-        certify(tmp_path / "bad.json")
+    bad = tmp_path / "bad.json"
+    statement = {"id": "x", "verdict": "proved", "evidence": []}
+    evidence = {"check": "c", "outcome": "holds", "strength": "symbolic", "obligation": "valid"}
+    for text in ("[]", "{", *(json.dumps({"statements": made}) for made in (
+        3, [3], [{}], [{**statement, "id": 3}], [{**statement, "evidence": 3}],
+        [{**statement, "evidence": [3]}], [{**statement, "evidence": [evidence]}],
+    ))):  # fmt: skip
+        bad.write_text(text)
+        with pytest.raises(Malformed, match="not an audit"):
+            certify(bad)
+    bad.write_text(json.dumps({"statements": [
+        {**statement, "evidence": [{**evidence, "certificate": None}]}
+    ]}))  # fmt: skip
+    assert certify(bad).certificates_alone == []
 
 
 def test_the_published_audit_passes():

@@ -539,7 +539,7 @@ def left_over(statement: Mapping[str, Any], left: Mapping[int, list[str]]) -> li
     """
     items = [
         (item, left[i]) for i, item in enumerate(statement["evidence"])
-        if item["about"] == "printed" and i in left
+        if item.get("about", "printed") == "printed" and i in left
     ]  # fmt: skip
     if statement["verdict"] == "refuted":
         ways: list[list[str]] = [
@@ -571,23 +571,46 @@ def _enough(item: Mapping[str, Any], verdict: str) -> bool:
     return item["strength"] in ("symbolic", "box", "point")
 
 
-def certify(path: Path) -> Report:
-    """Re-check every certificate of the proved, certified and refuted statements of an audit file.
+def read(path: Path) -> list[Mapping[str, Any]]:
+    """The statements of an audit file, with the keys that are read here.
 
     Raises:
         Malformed: the file is not an audit.
     """
     try:
         statements = json.loads(path.read_text(encoding="utf-8"))["statements"]
+        for statement in statements:
+            _texts(statement, "id", "verdict")
+            for item in statement["evidence"]:
+                _texts(item, "check", "outcome", "strength", "obligation")
+                if "certificate" not in item:
+                    raise KeyError("certificate")
     except OSError as error:
         raise Malformed(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):
         raise Malformed(f"{path} is not an audit") from None
-    report = Report()
-    for statement in statements:
-        if statement["verdict"] not in ("proved", "certified", "refuted"):
-            continue
-        report.statements += 1
+    return list(statements)
+
+
+def _texts(record: Mapping[str, Any], *keys: str) -> None:
+    if not all(isinstance(record[key], str) for key in keys):
+        raise TypeError("texts are wanted")
+
+
+def certify(path: Path, progress: Callable[[int, int], None] | None = None) -> Report:
+    """Re-check every certificate of the proved, certified and refuted statements of an audit file.
+
+    progress: called with how many statements are done, and how many there are.
+
+    Raises:
+        Malformed: the file is not an audit.
+    """
+    statements = [
+        statement for statement in read(path)
+        if statement["verdict"] in ("proved", "certified", "refuted")
+    ]  # fmt: skip
+    report = Report(statements=len(statements))
+    for done, statement in enumerate(statements, start=1):
         left: dict[int, list[str]] = {}
         for i, item in enumerate(statement["evidence"]):
             if item["outcome"] in ("holds", "fails") and item["strength"] not in (
@@ -602,4 +625,6 @@ def certify(path: Path) -> Report:
             report.sympy_too[statement["id"]] = list(dict.fromkeys(rest))
         else:
             report.certificates_alone.append(statement["id"])
+        if progress is not None:
+            progress(done, len(statements))
     return report

@@ -16,10 +16,15 @@ ABOUT = "the paper"
 @output_options("failures alone")
 def command(file: str, as_json: bool, quiet: bool) -> None:
     """Re-check the certificates of an audit with code that the audit does not use."""
+    from reports import terminal
     from verify.certificates import checker
 
     try:
-        report = checker.certify(Path(file))
+        with terminal.progress() as bar:
+            task = bar.add_task("re-checking", total=None, visible=not quiet)
+            report = checker.certify(
+                Path(file), lambda done, total: bar.update(task, completed=done, total=total)
+            )
     except checker.Malformed as error:
         fail(str(error))
     if as_json:
