@@ -18,6 +18,8 @@ from typing import Any
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,5})?")
 _FRACTION = re.compile(r"[+-]?\d+\s*/\s*\d+")
 _LONGEST = 4000
+# Python writes integers of up to 4300 digits.
+_MOST_BITS = 14_000
 
 
 class InvalidInput(ValueError):
@@ -88,11 +90,22 @@ def exact(value: object, what: str = "value") -> Fraction:
         NotExact: for floats (write the decimal as a string), booleans, NaN, infinities and
             anything that is not a number.
     """
+    number = _exact(value, what)
+    if max(abs(number.numerator), number.denominator).bit_length() > _MOST_BITS:
+        raise NotExact(
+            f"{what} has more than {_LONGEST} digits when written out, which are too many"
+        )
+    return number
+
+
+def _exact(value: object, what: str) -> Fraction:
     if isinstance(value, Fraction):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return Fraction(value)
     if isinstance(value, Decimal) and value.is_finite():
+        if abs(value.adjusted()) > 2 * _LONGEST:
+            raise NotExact(f"{what} has more than {_LONGEST} digits when written out")
         return Fraction(value)
     if isinstance(value, str):
         text = value.strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
@@ -45,12 +46,18 @@ def write(audit: Audit, path: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Replace a text file in one step."""
+    if path.exists() and not path.is_file():
+        raise FileExistsError(errno.EEXIST, "it is there and is no file", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.chmod(name, 0o644)
-    os.replace(name, path)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(name, 0o644)
+        os.replace(name, path.resolve() if path.is_symlink() else path)
+    except BaseException:
+        os.unlink(name)
+        raise
 
 
 def read(path: Path) -> Audit:
@@ -63,7 +70,7 @@ def read(path: Path) -> Audit:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise NotAnAudit(f"{path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise NotAnAudit(f"{path} is not JSON: {error}") from None
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         raise NotAnAudit(f"{path} is not an audit: its schema is not {SCHEMA}")

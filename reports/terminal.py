@@ -122,5 +122,7 @@ def _fold(text: str, first: str, rest: str) -> str:
 
 
 def plain(value: Any, digits: int = 6) -> str:
-    """A float for a table."""
+    """A float for a table; None is a value that no double holds."""
+    if value is None:
+        return "> 1e308"
     return f"{float(value):.{digits}g}"

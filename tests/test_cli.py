@@ -577,3 +577,56 @@ def test_a_page_of_markdown_has_its_figures_beside_it(tmp_path):
     shown = re.findall(r"\]\((figures/[^)]+)\)", (tmp_path / "a.md").read_text("utf-8"))
     assert shown
     assert all((tmp_path / name).is_file() for name in shown)
+
+
+def test_the_printed_multiplier_meets_the_target() -> None:
+    """Its last digit is rounded up: what is typed again never overspends."""
+    target = without("--sigma2", "--alpha")
+    made = hiddenstate("calibrate", "thm-4.2", *target, "--target-epsilon", "1", "--delta", "1e-5")
+    found = re.search(r"noise multiplier +([\d.]+)", made.stdout)
+    assert found
+    again = hiddenstate("compare", *target, "--noise-multiplier", found[1], "--delta", "1e-5",
+                        "--scheme", "shuffle-once", "--json")  # fmt: skip
+    rows = {row["bound"]: row for row in json.loads(again.stdout)["bounds"]}
+    assert Decimal(rows["shuffle_partition"]["converted"]["epsilon"]) <= 1
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("value", ["1e-160", "1e-200"])
+def test_one_bound_that_doubles_do_not_reach_leaves_the_table(value: str) -> None:
+    made = hiddenstate("compare", *changed(sensitivity=value), "--json")
+    assert made.returncode == 0
+    rows = {row["bound"]: row for row in json.loads(made.stdout)["bounds"]}
+    assert rows["fixed_order"]["applicable"]
+    assert hiddenstate("compare", *changed(sensitivity=value)).returncode == 0
+
+
+def test_a_number_too_long_to_write_is_refused() -> None:
+    made = hiddenstate("bound", "thm-4.2", *changed(beta="0.1e-5000"))
+    assert made.returncode == 2 and "more than 4000 digits" in made.stderr
+
+
+def test_what_nobody_foresaw_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ArithmeticError("a fault\nin two lines")
+
+    monkeypatch.setattr(cli.cli, "main", broken)
+    made = hiddenstate("bounds")
+    assert made.returncode == 2 and made.stderr.count("\n") == 1
+    assert "ArithmeticError: a fault in two lines" in made.stderr
+    monkeypatch.setenv("HIDDENSTATE_TRACEBACK", "1")
+    with pytest.raises(ArithmeticError):
+        hiddenstate("bounds")
+
+
+def test_a_report_replaces_no_device(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FileExistsError):
+        jsonfile.write_text(pipe, "text")
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("before")
+    link.symlink_to(target)
+    jsonfile.write_text(link, "after")
+    assert link.is_symlink() and target.read_text() == "after"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe", "target"]

@@ -219,6 +219,10 @@ def _answer(bound: Bound, setting: Setting) -> Answer:
         return bound.answer(setting)
     except (MissingParameter, TooCostly) as error:
         return Answer(bound.name, bound.statement, bound.direction, setting, False, str(error))
+    except (ArithmeticError, ValueError) as error:
+        # One bound that doubles do not reach at a far setting does not take the table away.
+        why = f"not computed at this setting ({type(error).__name__}: {error})"
+        return Answer(bound.name, bound.statement, bound.direction, setting, False, why)
 
 
 def _exact(setting: Setting, scheme: str, centre: object) -> Any:
@@ -233,7 +237,7 @@ def _exact(setting: Setting, scheme: str, centre: object) -> Any:
             exact_divergence(setting, scheme, direction=direction, centre=centre, digits=12)
             for direction in (("forward", "backward") if random else ("forward",))
         ]
-    except InvalidInput:
+    except (ArithmeticError, ValueError):  # too costly, or beyond doubles
         return None
     return max(found, key=lambda item: item.value)
 
@@ -246,5 +250,5 @@ def _converted(bound: Bound, run: practice.Run) -> Any:
         return best_order(
             bound, run.setting, run.delta, run.rule, orders=run.orders, extra=run.extra
         )
-    except InvalidInput:
+    except (ArithmeticError, ValueError):  # not to be had, or beyond doubles
         return None

@@ -147,6 +147,8 @@ def load(path: str | Path) -> dict[str, Any]:
         if re.search(r"=\s*[+-]?\d+\s*/\s*\d", text):
             hint = '; a fraction stands in quotes, as in eta = "2/5"'
         raise InvalidInput(f"{path} is not TOML: {error}{hint}") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{path} cannot be read: {error}") from None
 
 
 def read(

@@ -459,12 +459,15 @@ class Quantity:
         self, other: Any, work: Callable[[Any, Any], Any], *, falls: bool = False
     ) -> Quantity:
         y = self._of(other)
-        low, high = y.ends[::-1] if falls else y.ends
+        if self.ends[0] < 0 or y.ends[0] < 0:
+            # Ends give ends where nothing is negative; what is endless stays so.
+            ends = -np.inf, np.inf
+        else:
+            low, high = y.ends[::-1] if falls else y.ends
+            ends = work(self.ends[0], low), work(self.ends[1], high)
         return Quantity(
-            lambda: work(self.make(), y.make()),
-            (work(self.ends[0], low), work(self.ends[1], high)),
-            self.oracle, count=self.count and y.count,
-        )  # fmt: skip
+            lambda: work(self.make(), y.make()), ends, self.oracle, count=self.count and y.count
+        )
 
     def __add__(self, other: Any) -> Quantity:
         return self._with(other, operator.add)

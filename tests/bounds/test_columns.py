@@ -186,6 +186,23 @@ def test_an_answer_does_not_depend_on_its_neighbours(bound: Bound) -> None:
         assert np.array_equal(part.code, whole.code[rows])
 
 
+@pytest.mark.parametrize("name", ["sigma2", "sensitivity", "eta", "alpha", "b", "beta", "lambda_"])
+@pytest.mark.parametrize("value", ["0", "-1", "1e-300", "1e300"])
+def test_a_setting_out_of_range_takes_no_other_with_it(name: str, value: str) -> None:
+    """Ranges that settle an assumption say nothing where a neighbour is out of all range."""
+    if name == "b" and "e" in value:
+        pytest.skip("counts are integers below 2^63")
+    rows = 40
+    good = {"n": 50, "b": 2, "epochs": 50, "eta": "0.02", "lambda_": 1, "beta": 4,
+            "sensitivity": 4, "sigma2": 4, "alpha": 10}  # fmt: skip
+    for bound in (find("thm-3.3"), find("thm-4.2"), find("optimal_fixed_order")):
+        alone = bound.columns(Settings.of({**good, name: rows * [good[name]]}))
+        mixed = bound.columns(Settings.of({**good, name: [value, *(rows * [good[name]])]}))
+        assert np.array_equal(mixed.code[1:], alone.code)
+        assert np.array_equal(mixed.epsilon[1:], alone.epsilon)
+        assert np.all(np.isfinite(alone.epsilon))
+
+
 def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = table(moderate(500, 15))
     bound = find("optimal_shuffle")

@@ -21,7 +21,7 @@ from bounds.bound import bind, find
 from bounds.paper.fixed_order import earlier_epochs
 from bounds.setting import Setting
 from verify.certificates import checker, language, linearised
-from verify.certificates.checker import Malformed, Report, certify, check
+from verify.certificates.checker import SCHEMA, Malformed, Report, certify, check
 from verify.certificates.language import Balls, parse, write
 from verify.methods import formulas
 from verify.methods.enclosure import Formulas, ball, points, positive_on_box, rounded
@@ -619,7 +619,7 @@ def _audit(tmp_path, *items, verdict="proved"):
             "obligation": "valid", "whole": True, "part": "", "certificate": None}  # fmt: skip
     path = tmp_path / "audit.json"
     evidence = [{**base, **item} for item in items]
-    path.write_text(json.dumps({"statements": [
+    path.write_text(json.dumps({"schema": SCHEMA, "statements": [
         {"id": "eq-1", "verdict": verdict, "evidence": evidence}]}))  # fmt: skip
     return certify(path)
 
@@ -688,14 +688,14 @@ def test_files_that_are_no_audit(tmp_path):
     bad = tmp_path / "bad.json"
     statement = {"id": "x", "verdict": "proved", "evidence": []}
     evidence = {"check": "c", "outcome": "holds", "strength": "symbolic", "obligation": "valid"}
-    for text in ("[]", "{", *(json.dumps({"statements": made}) for made in (
+    for text in ("[]", "{", *(json.dumps({"schema": SCHEMA, "statements": made}) for made in (
         3, [3], [{}], [{**statement, "id": 3}], [{**statement, "evidence": 3}],
         [{**statement, "evidence": [3]}], [{**statement, "evidence": [evidence]}],
     ))):  # fmt: skip
         bad.write_text(text)
         with pytest.raises(Malformed, match="not an audit"):
             certify(bad)
-    bad.write_text(json.dumps({"statements": [
+    bad.write_text(json.dumps({"schema": SCHEMA, "statements": [
         {**statement, "evidence": [{**evidence, "certificate": None}]}
     ]}))  # fmt: skip
     assert certify(bad).certificates_alone == []

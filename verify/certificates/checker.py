@@ -481,6 +481,7 @@ CHECKS: dict[str, Callable[[Mapping[str, Any], str], None]] = {
     "contained": lambda made, _: check_contained(made),
     "linearised": check_linearised,
 }
+SCHEMA = "hiddenstate-audit/1"
 WHOLE_RANGE = ("identity", "definition", "positive", "sturm", "boxes", "contained")
 
 
@@ -578,7 +579,10 @@ def read(path: Path) -> list[Mapping[str, Any]]:
         Malformed: the file is not an audit.
     """
     try:
-        statements = json.loads(path.read_text(encoding="utf-8"))["statements"]
+        audit = json.loads(path.read_text(encoding="utf-8"))
+        if not str(audit["schema"]).startswith(SCHEMA):
+            raise ValueError("another schema")
+        statements = audit["statements"]
         for statement in statements:
             _texts(statement, "id", "verdict")
             for item in statement["evidence"]:
@@ -587,8 +591,8 @@ def read(path: Path) -> list[Mapping[str, Any]]:
                     raise KeyError("certificate")
     except OSError as error:
         raise Malformed(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
-        raise Malformed(f"{path} is not an audit") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise Malformed(f"{path} is not an audit of the schema {SCHEMA}") from None
     return list(statements)
 
 

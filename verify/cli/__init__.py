@@ -7,6 +7,7 @@ are asked for; what is heavy is imported inside them, so that help is quick.
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import sys
 from typing import Any
@@ -79,3 +80,12 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except Exception as error:
+        # A user is owed a sentence even where nobody thought of what he asks.
+        if os.environ.get("HIDDENSTATE_TRACEBACK"):
+            raise
+        fail(
+            f"this could not be done, for a reason that is not foreseen "
+            f"({type(error).__name__}: {error}); with HIDDENSTATE_TRACEBACK=1 in the environment "
+            "it says where"
+        )

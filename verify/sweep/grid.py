@@ -67,7 +67,10 @@ class Axis:
     @cached_property
     def short(self) -> bool:
         """Whether of each value the nearest double, written as short as it can be, is the value."""
-        return all(Fraction(repr(float(value))) == value for value in self.values)
+        try:
+            return all(Fraction(repr(float(value))) == value for value in self.values)
+        except OverflowError:
+            return False
 
 
 @dataclass(frozen=True)

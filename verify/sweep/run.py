@@ -234,7 +234,7 @@ def run(
     if store.begun() is None:
         store.begin(size)
     parts = list(ranges(sweep.count, size))
-    todo = [item for item in parts if not store.part(*item).exists()]
+    todo = [item for item in parts if not store.kept(*item)]
     done = sweep.count - sum(stop - start for start, stop in todo)
     if progress is not None:
         progress(done, sweep.count)

@@ -115,6 +115,22 @@ class Store:
         """Where the part of a range stands."""
         return self.folder / f"{start:09d}-{stop:09d}.parquet"
 
+    def kept(self, start: int, stop: int) -> bool:
+        """Whether a part is finished and whole; a damaged one is removed, to be made again."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = self.part(start, stop)
+        try:
+            if pq.read_metadata(path).num_rows == stop - start:
+                return True
+        except FileNotFoundError:
+            return False
+        except (pa.ArrowException, OSError):
+            pass
+        path.unlink()
+        return False
+
     def add(self, start: int, stop: int, data: bytes) -> None:
         """Keep a finished part."""
         self._put(self.part(start, stop), data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, Context
 from typing import Any
 
 import click
@@ -63,7 +64,11 @@ def command(name: str, as_json: bool, quiet: bool, **values: Any) -> None:
         return
     conversion = found.conversion
     click.echo(f"{conversion.bound}: sigma^2 = {show(found.sigma2)}")
-    click.echo(f"  noise multiplier  {found.noise_multiplier_upper[:12]}")
+    # Upward: with the printed multiplier the target is met.
+    multiplier = Context(prec=12, rounding=ROUND_CEILING).create_decimal(
+        found.noise_multiplier_upper
+    )
+    click.echo(f"  noise multiplier  {multiplier}")
     click.echo(
         f"  epsilon           {conversion.epsilon:.12g} <= {show(run.target_epsilon)} "
         f"at delta {brief(run.delta)}"

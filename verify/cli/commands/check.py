@@ -40,7 +40,7 @@ ABOUT = "your code"
 @click.option("--vector", "only", multiple=True, metavar="ID", help="ask this vector only")
 @click.option("--memory", type=click.IntRange(16), default=1024, show_default=True,
               metavar="MIB", help="memory that the subject may allocate")  # fmt: skip
-@click.option("--time-limit", type=click.FloatRange(0.01), default=5.0, show_default=True,
+@click.option("--time-limit", type=click.FloatRange(0.01, 86400), default=5.0, show_default=True,
               metavar="S", help="seconds for one answer")  # fmt: skip
 @click.option("--python", metavar="PROGRAM", help="the interpreter for SUBJECT, if not this one")
 @click.option("--json", "as_json", is_flag=True, help="for programs")
