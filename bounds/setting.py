@@ -92,10 +92,12 @@ def exact(value: object, what: str = "value") -> Fraction:
     """
     number = _exact(value, what)
     if max(abs(number.numerator), number.denominator).bit_length() > _MOST_BITS:
-        raise NotExact(
-            f"{what} has more than {_LONGEST} digits when written out, which are too many"
-        )
+        raise _too_long(what)
     return number
+
+
+def _too_long(what: str) -> NotExact:
+    return NotExact(f"{what} has more than {_LONGEST} digits when written out, which are too many")
 
 
 def _exact(value: object, what: str) -> Fraction:
@@ -105,7 +107,7 @@ def _exact(value: object, what: str) -> Fraction:
         return Fraction(value)
     if isinstance(value, Decimal) and value.is_finite():
         if abs(value.adjusted()) > 2 * _LONGEST:
-            raise NotExact(f"{what} has more than {_LONGEST} digits when written out")
+            raise _too_long(what)
         return Fraction(value)
     if isinstance(value, str):
         text = value.strip()

@@ -46,13 +46,18 @@ def write(audit: Audit, path: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Replace a text file in one step."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Replace a file in one step."""
     if path.exists() and not path.is_file():
         raise FileExistsError(errno.EEXIST, "it is there and is no file", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
         os.chmod(name, 0o644)
         os.replace(name, path.resolve() if path.is_symlink() else path)
     except BaseException:

@@ -79,11 +79,13 @@ def test_an_interruption_keeps_what_is_finished(with_checks):
     assert record.tried == "interrupted before all of its checks had run"
 
 
+FAILED = Evidence("valid", "c", "m", "fails", "point", "d", "x", {"kind": "point"})
+MENDED = replace(FAILED, about="correction", outcome="holds", strength="symbolic", whole=True)
+
+
 def test_a_refutation_stands_whatever_has_not_run():
     known = registry()
-    failed = Evidence("valid", "c", "m", "fails", "point", "d", "x", {"kind": "point"})
-    mended = replace(failed, about="correction", outcome="holds", strength="symbolic", whole=True)
-    record = runner.judge(known, "fn-4", [failed, mended], finished=False)
+    record = runner.judge(known, "fn-4", [FAILED, MENDED], finished=False)
     assert record.verdict == "refuted"
     assert record.correction is not None
     assert record.correction["verdict"] == "open"
@@ -112,14 +114,12 @@ def test_unchecked_statements_are_open():
 
 def test_a_refutation_carries_correction_and_impact():
     known = registry()
-    failed = Evidence("valid", "c", "m", "fails", "point", "d", "x", {"kind": "point"})
-    mended = replace(failed, about="correction", outcome="holds", strength="symbolic", whole=True)
-    record = runner.judge(known, "fn-4", [failed, mended])
+    record = runner.judge(known, "fn-4", [FAILED, MENDED])
     assert record.verdict == "refuted"
     assert record.severity == "misprint"
     assert record.correction is not None
     assert record.correction["verdict"] == "proved"
-    impact = runner.judge(known, "thm-3.3", [failed]).impact
+    impact = runner.judge(known, "thm-3.3", [FAILED]).impact
     assert "thm-4.2" in impact
 
 

@@ -39,11 +39,11 @@ def fail(message: str) -> NoReturn:
 BY_JSON = "the same with --json"
 
 
-def fold(text: str, first: str = "", rest: str = "  ") -> None:
-    """Print a text in 80 columns."""
+def fold(text: str, first: str = "", rest: str = "  ", *, whole: bool = True) -> None:
+    """Print a text in 80 columns; whole: no word is broken, so that it can be copied."""
     click.echo(textwrap.fill(
         text, 80, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False,
-        break_long_words=False,
+        break_long_words=not whole,
     ))  # fmt: skip
 
 

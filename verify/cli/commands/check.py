@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
-import textwrap
 from typing import Any
 
 import click
 
-from verify.cli.options import BY_JSON, complete_bound, emit, fail
+from verify.cli.options import BY_JSON, closing, complete_bound, emit, fail, fold
 
 ABOUT = "your code"
 
@@ -170,11 +168,8 @@ def _named(given: Any) -> str:
 
 
 def _fold(text: str, first: str = "  ", rest: str = "    ") -> None:
-    click.echo(
-        textwrap.fill(
-            text, 80, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
-        )
-    )
+    """A line of the page; what a subject answers may be one long word."""
+    fold(text, first, rest, whole=False)
 
 
 def _print(report: Any, subject: str | None, program: str | None) -> None:
@@ -214,40 +209,31 @@ def _print(report: Any, subject: str | None, program: str | None) -> None:
               rest="              ")  # fmt: skip
     for note in report.notes:
         _fold(f"note: {note}", rest="        ")
-    _fold(f"Full result: {BY_JSON}", "")
-    for line in _next(report, subject, program):
-        click.echo(line)
+    closing(BY_JSON, *_next(report, subject, program))
 
 
 def _next(report: Any, subject: str | None, program: str | None) -> list[str]:
-    """What to run next, folded at 80 columns with backslashes."""
+    """The words of what to run next."""
     small = report.smallest
     again = ["hiddenstate", "check", *(["--command", program] if program else [subject or ""])]
     again += ["--bound", report.bound, *_again_flags()]
     if small is None:
-        words = [*again, "--effort", "full"]
-    elif small.case.golden:
-        words = [*again, "--vector", small.case.id]
-    elif report.bound == "conversion":
+        return [*again, "--effort", "full"]
+    if small.case.golden:
+        return [*again, "--vector", small.case.id]
+    if report.bound == "conversion":
         given = small.case.input
         orders = json.dumps(given["orders"].split(",") if given["orders"] else [])
         values = f'[{given["epsilons"]}], {orders}, "{given["delta"]}", "{given["rule"]}"'
         code = f"from bounds.conversion import *; print(min(convert_many({values})))"
-        words = ["python", "-c", code]
-    else:
-        given = dict(small.case.input)
-        name = given.pop("bound", report.bound)
-        by_kind = {"calibration": ["calibrate", name], "conversion_of_bound": ["compare"]}
-        words = ["hiddenstate", *by_kind.get(report.bound, ["bound", name])]
-        for key, text in given.items():
-            words += [f"--{key.replace('_', '-')}", text]
-    lines, line = [], "next:"
-    for word in map(shlex.quote, words):
-        if len(line) + len(word) + 3 > 80 and line.strip():
-            lines.append(line + " \\")
-            line = "     "
-        line += f" {word}"
-    return [*lines, line]
+        return ["python", "-c", code]
+    given = dict(small.case.input)
+    name = given.pop("bound", report.bound)
+    by_kind = {"calibration": ["calibrate", name], "conversion_of_bound": ["compare"]}
+    words = ["hiddenstate", *by_kind.get(report.bound, ["bound", name])]
+    for key, text in given.items():
+        words += [f"--{key.replace('_', '-')}", text]
+    return words
 
 
 def _again_flags() -> list[str]:

@@ -42,7 +42,8 @@ def command(audit: str, kind: str, out: str | None, as_json: bool, quiet: bool) 
         if hasattr(module, "write"):
             module.write(record, target)
         else:
-            _save(module.render(record), target)
+            made = module.render(record)
+            jsonfile.write_bytes(target, made.encode() if isinstance(made, str) else made)
     except ValueError as error:
         fail(f"{audit} cannot be made into {kind}: {error}")
     except OSError as error:
@@ -59,13 +60,3 @@ def command(audit: str, kind: str, out: str | None, as_json: bool, quiet: bool) 
             click.echo(f"Full result: {target}\nnext: open {target.resolve().as_uri()}")
         else:
             closing(str(target), "hiddenstate", "certify", audit)
-
-
-def _save(made: str | bytes, target: Path) -> None:
-    from reports import jsonfile
-
-    if isinstance(made, str):
-        jsonfile.write_text(target, made)
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(made)
